@@ -145,6 +145,78 @@ export const tokens = concern(() => ({
   ),
 }));
 
+/** Who of those that sign in may spend. */
+export const proxyAccess = concern(() => ({
+  PROXY_ACCESS: variable(
+    z.optional(z.enum(['none', 'claim', 'listed', 'any'])),
+    'proxyAccess',
+    'Who may call the proxies: nobody, who has `proxyClaim`, who has limits of their own, or any caller. Needed with `selfService=on`.',
+  ),
+  PROXY_CLAIM: variable(
+    z.optional(kind.claimWithValue()),
+    'proxyClaim',
+    'Claim of `proxyAccess=claim`, with its value: `<claim>=<value>`.',
+  ),
+}));
+
+/** Who signs in, and how. */
+export const signIn = concern(() => ({
+  SELF_SERVICE_CLAIM: variable(
+    z.optional(kind.claimWithValue()),
+    'selfServiceClaim',
+    'Claim that people must have, with its value: `<claim>=<value>`.',
+  ),
+  EMAIL_CLAIM: variable(
+    z.optional(kind.claimText()),
+    'emailClaim',
+    'Claim of e-mail addresses; counts only with `email_verified`.',
+  ),
+  LOGIN_CLIENT_ID: variable(
+    z.optional(kind.claimText()),
+    'loginClientId',
+    'Public client of the command and the page at the issuer.',
+  ),
+  LOGIN_SCOPES: variable(
+    z._default(
+      kind.textMatching(
+        /^[\x21\x23-\x5b\x5d-\x7e]{1,200}(?: [\x21\x23-\x5b\x5d-\x7e]{1,200}){0,19}$/,
+        'be scopes separated by spaces',
+      ),
+      'openid',
+    ),
+    'loginScopes',
+    'Scopes that they ask for.',
+  ),
+  LOGIN_AUDIENCE: variable(
+    z.optional(kind.claimText()),
+    'loginAudience',
+    'Audience that they ask for, unless it is `tokenAudience`.',
+  ),
+}));
+
+export const selfService = concern(() => ({
+  PUBLISHERS_PER_PERSON: variable(
+    kind.count(5, 1000),
+    'publishersPerPerson',
+    'Publishers that a person may make.',
+  ),
+  NEW_PUBLISHERS_PER_DAY: variable(
+    kind.count(200, 100_000),
+    'newPublishersPerDay',
+    'Publishers that all people may make in a UTC day.',
+  ),
+  OWN_NEW_NODES_PER_DAY: variable(
+    kind.count(20, 10_000),
+    'ownNewNodesPerDay',
+    'New nodes in a UTC day of a publisher that a person made.',
+  ),
+  RESERVED_PUBLISHER_IDS: variable(
+    kind.list(/^[\w.-]{1,100}$/, 'be publisher ids separated by commas'),
+    'reservedPublisherIds',
+    'Further publisher ids that nobody may make, separated by commas.',
+  ),
+}));
+
 export const ci = concern(() => ({
   CI_AUDIENCE: variable(kind.list(), undefined, 'Audiences of CI jobs’ ID tokens, separated by commas.'),
   CI_ISSUERS: variable(

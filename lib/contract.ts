@@ -1,16 +1,17 @@
-import type * as z from 'zod/mini';
 import type { ErrorCode } from './errors.ts';
 import type { ProviderName, VideoRules } from './config.ts';
 import type { Rate } from './variable-kinds.ts';
+import * as z from 'zod/mini';
 
 /**
- * Who may call an operation: `anyone` (a token that is sent is not even read), `user` (a valid access token),
- * or `user` unless the named environment variable is `optional` (a token that is sent is still verified).
+ * Who may call an operation: `anyone` (a token that is sent is not even read), `guest` (a token that is sent is
+ * verified), `user` (a valid access token), or `user` unless the named environment variable is `optional` (as `guest`).
  * `bodyToken` is a token of the body. If a client sends it as the bearer as well, that bearer is ignored. If
  * it is an ID token of a CI job, the job is the caller, and no bearer is needed.
  */
 export type Access =
   | 'anyone'
+  | 'guest'
   | 'user'
   | {
       userUnless: 'PUBLISH_ACCESS_TOKEN' | 'PROXY_ACCESS_TOKEN';
@@ -44,16 +45,18 @@ type RateField = 'model' | 'resolution' | 'seconds';
 /** The HTTP interface of one operation, shared by its function, the OpenAPI document and the tests. */
 export interface Contract {
   name: string;
-  method: 'POST' | 'PUT';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   summary: string;
   description: string;
   access: Access;
   parameters: z.ZodMiniType<Record<string, string>>;
+  query?: z.ZodMiniType<Record<string, unknown>>;
   /** A schema, or a function that makes one from the rules that an operator can change. */
-  body: z.ZodMiniType | ((rules: VideoRules) => z.ZodMiniType);
-  reply: z.ZodMiniType;
-  status: 200 | 201;
+  body?: z.ZodMiniType | ((rules: VideoRules) => z.ZodMiniType);
+  /** Absent for 204. */
+  reply?: z.ZodMiniType;
+  status: 200 | 201 | 204;
   /** The operation's own errors. The codes that every endpoint shares are added elsewhere. */
   errors: readonly ErrorCode[];
   /** Headers of this operation in addition to those of every operation. */
@@ -69,6 +72,8 @@ export interface Contract {
 export type BodyOf<C extends Contract> = C['body'] extends (rules: VideoRules) => infer Schema
   ? z.infer<Schema>
   : z.infer<C['body']>;
+export type QueryOf<C extends Contract> = z.infer<C['query']>;
+export type ReplyBody<C extends Contract> = z.input<C['reply']>;
 
 /** Keeps a contract's exact type while checking it. */
 // @__NO_SIDE_EFFECTS__
@@ -77,5 +82,5 @@ export function contract<const C extends Contract>(definition: C): C {
 }
 
 export function bodySchema({ body }: Contract, rules: () => VideoRules): z.ZodMiniType {
-  return typeof body === 'function' ? body(rules()) : body;
+  return typeof body === 'function' ? body(rules()) : (body ?? z.unknown());
 }

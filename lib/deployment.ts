@@ -10,6 +10,8 @@ import type { Contract } from './contract.ts';
 /** The records of one partition key, by the names of lib/store/keys.ts. */
 export type Partition =
   | 'blocks'
+  | 'people'
+  | 'newPublishers'
   | 'callers'
   | 'heartbeat'
   | 'idempotency'

@@ -19,10 +19,19 @@ export const errorCatalog = {
   node_not_found: { status: 404, message: 'The node does not exist.' },
   node_version_not_found: { status: 404, message: 'The node version does not exist.' },
   host_node_not_found: { status: 404, message: 'The host node does not exist in this node version.' },
+  not_found: { status: 404, message: 'The member, token, trust or invitation does not exist, or has ended.' },
   version_exists: { status: 409, message: 'This version has been published. Publish a new version instead.' },
   node_id_taken: {
     status: 409,
     message: 'The ID of another node differs from this one only in -, _ and .',
+  },
+  publisher_id_taken: {
+    status: 409,
+    message: 'This ID, or one that differs only in case, -, _ and ., is taken or reserved.',
+  },
+  last_owner: {
+    status: 409,
+    message: 'A publisher keeps an owner. Make another member an owner first.',
   },
   conflict: { status: 409, message: 'The record was changed by another request. Try again.' },
   idempotency_in_flight: {

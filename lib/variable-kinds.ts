@@ -55,6 +55,13 @@ export function claimText() {
   return textMatching(/^[\x21-\x7e]{1,200}$/, 'be 1 to 200 visible characters');
 }
 
+export function claimWithValue() {
+  return z.pipe(
+    textMatching(/^[^\s=]{1,200}=[^\p{C}\p{Z}]{1,200}$/u, 'be a claim with its value, such as `plan=team`'),
+    z.transform((text) => ({ claim: text.replace(/=.*/, ''), value: text.replace(/^[^=]*=/, '') })),
+  );
+}
+
 /** A secret, or a reference: `ssm:<name>` or `secretsmanager:<name>`. Deployments use only references. */
 export const secret = /* @__PURE__ */ z.string().check(/* @__PURE__ */ z.minLength(1));
 

@@ -6,7 +6,7 @@ import { readNotification } from '../lib/notifications/provider-notification.ts'
 import { ErrorBody } from '../lib/schemas/error-body.ts';
 import { errorsOf } from '../tools/openapi/answers.ts';
 import { findBreakingChanges, mayBreak } from '../tools/openapi/breaking-changes.ts';
-import { loadOperations } from '../infra/operations.ts';
+import { loadOperations, selfServiceContracts } from '../infra/operations.ts';
 import { describeService } from '../tools/openapi/document.ts';
 import { sampleIssues } from '../tools/openapi/examples.ts';
 
@@ -160,7 +160,7 @@ function propertiesIn(value: Any, path = ''): [string, Any][] {
 
 describe('the promises of the interface', () => {
   test('lists every error code of the catalog', () => {
-    const used = new Set<ErrorCode>(contracts.flatMap(errorsOf));
+    const used = new Set<ErrorCode>([...contracts, ...selfServiceContracts].flatMap(errorsOf));
 
     // It is the answer to a path that the document does not have.
     expect([...used, 'route_not_found'].sort()).toEqual(Object.keys(errorCatalog).sort());

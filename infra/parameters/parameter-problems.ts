@@ -57,6 +57,22 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
   ],
   [
+    ({ selfService, proxyAccess }) => selfService === 'on' && !proxyAccess,
+    'proxyAccess',
+    'must be given where selfService is on: none, claim, listed or any says who of all that sign in may spend.',
+  ],
+  [
+    ({ proxyAccess, proxyAccessToken }) =>
+      Boolean(proxyAccess && proxyAccess !== 'any') && proxyAccessToken === 'optional',
+    'proxyAccessToken',
+    'must be required with this proxyAccess: it says who may spend.',
+  ],
+  [
+    ({ proxyAccess, proxyClaim }) => (proxyAccess === 'claim') !== Boolean(proxyClaim),
+    'proxyClaim',
+    'and proxyAccess=claim must be given together.',
+  ],
+  [
     ({ site, downloadBaseUrl }) => site === 'on' && Boolean(downloadBaseUrl),
     'site',
     'must be off where downloadBaseUrl is given: it is served by the stage’s own distribution.',

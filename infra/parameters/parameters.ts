@@ -84,6 +84,10 @@ export const parameters: Record<string, Parameter> = {
     ),
     'KMS key of the provider keys, if not the account’s default.',
   ),
+  selfService: required(
+    onOff,
+    '`on` lets people of the issuer make publishers and tokens for themselves; needs `proxyAccess`.',
+  ),
   site: required(onOff, '`on` serves a site that searches the registry.'),
   siteDomainName: optional(kinds.hostName(), 'Site’s host name, of canonical URLs, feed and sitemap.'),
   siteAccent: required(accent, 'Color of its links and buttons; too light a one is rejected.'),

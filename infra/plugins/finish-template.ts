@@ -1,7 +1,7 @@
 import { foldConditions } from './fold-conditions.ts';
 import { upperFirst } from '../template/alarm-resources.ts';
 import { conditionsOf } from '../template/conditions.ts';
-import { loadOperations, type Operation } from '../operations.ts';
+import { loadOperations, type Operation, slashedRoute } from '../operations.ts';
 import type { Values } from '../parameters/parameters.ts';
 import { remember } from '../parameters/remembered-parameters.ts';
 import { givenTo, valuesOf } from '../parameters/stage-parameters.ts';
@@ -23,6 +23,7 @@ export default class FinishTemplate {
         const operations = await loadOperations();
         const values = valuesOf(framework);
         showDurations(template, operations);
+        addSlashedRoute(template);
         spreadConditions(template);
         foldConditions(template, conditionsOf(values));
         secureStores(template);
@@ -49,6 +50,14 @@ function spreadConditions(template: Template): void {
     const [condition] = referencesOf(route).flatMap((name) => template.Resources[name]?.Condition ?? []);
     if (condition !== undefined) route.Condition = condition;
   }
+}
+
+function addSlashedRoute({ Resources }: Template): void {
+  const [id, route] =
+    Object.entries(Resources).find(([, { Properties }]) => Properties?.RouteKey === slashedRoute) ?? [];
+  if (!route) return;
+  const Properties = { ...route.Properties, RouteKey: `${slashedRoute}/` };
+  Resources[`${id}WithSlash`] = { ...structuredClone(route), Properties };
 }
 
 function ofType(template: Template, type: string): [string, Resource][] {

@@ -19,6 +19,7 @@ export function conditionsOf(values: Values) {
     HidesGeneratedUrl: values.generatedUrl === 'off',
     RelaysNotifications: values.notifications === 'relay',
     RollsOut: values.rollout !== 'off',
+    ServesPeople: values.selfService === 'on',
     ServesSite: values.site === 'on',
   };
 }

@@ -1,5 +1,6 @@
 import * as config from '../../lib/config.ts';
 import { publicFiles } from '../../lib/deployment.ts';
+import { selfServiceDeployment } from './self-service.ts';
 import { loadOperations, type Operation } from '../operations.ts';
 
 /*
@@ -21,6 +22,7 @@ const concernsOfOthers: Record<string, readonly config.Concern[]> = {
     config.imageProvider,
     config.videoProvider,
   ],
+  selfService: selfServiceDeployment.variables,
   unknownRoute: [],
   watchReads: [config.bucket, config.downloads, config.watchedSite],
   finalizeUpload: [...stored, config.bucket, config.archives],

@@ -6,6 +6,7 @@ import { laneNames } from '../../lib/work/lanes.ts';
 import type { Operation } from '../operations.ts';
 import type { Values } from '../parameters/parameters.ts';
 import { upperFirst } from './alarm-resources.ts';
+import { selfServiceDeployment } from './self-service.ts';
 
 /*
  * The statements of each function's role, beyond its logs and traces: the minimum that its code needs. An
@@ -133,6 +134,8 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       allow('secretsmanager', ['GetSecretValue'], { Ref: 'NotificationSigningKey' }),
       ...decrypts(values),
     ],
+
+    selfService: [...selfServiceDeployment.rights],
 
     unknownRoute: [],
 

@@ -7,11 +7,10 @@ import {
 } from 'aws-jwt-verify/error';
 import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import { JwtVerifier, supportedSignatureAlgorithms } from 'aws-jwt-verify/jwt-verifier';
-import { type Caller, callerName, principalOf } from '../caller.ts';
+import { type Caller, callerName, principalOf, valuesOf } from '../caller.ts';
 import * as config from '../config.ts';
 import type { Access } from '../contract.ts';
 import { ApiError } from '../errors.ts';
-import { isObject } from '../json.ts';
 import { note } from '../log.ts';
 import { KeySets } from './key-sets.ts';
 
@@ -71,8 +70,12 @@ export async function admit(
 
 export function requireCaller(access: Access, caller: Caller | undefined): void {
   if (caller) note({ principal: principalOf(caller.userId) });
-  else if (access === 'user' || (access !== 'anyone' && config.tokens()[access.userUnless] === 'required'))
-    throw new ApiError('unauthorized', { reason: 'missing' });
+  else if (isRequired(access)) throw new ApiError('unauthorized', { reason: 'missing' });
+}
+
+function isRequired(access: Access): boolean {
+  if (typeof access === 'string') return access === 'user';
+  return config.tokens()[access.userUnless] === 'required';
 }
 
 const bearer = /^Bearer +(.+?) *$/i;
@@ -93,7 +96,7 @@ export async function authenticate(authorization: string | undefined): Promise<C
   try {
     const claims = await verifier.verify(token);
     requireUsable(claims);
-    return { userId: String(claims.sub), isAdmin: isAdmin(claims) };
+    return { userId: String(claims.sub), isAdmin: isAdmin(claims), claims };
   } catch (cause) {
     if (keySets.isUncertain(config.tokens().TOKEN_JWKS_URL, cause, token))
       throw new ApiError('unavailable', { cause });
@@ -115,14 +118,9 @@ function requireUsable(claims: Record<string, unknown>): void {
     throw new RejectedToken('id_token');
 }
 
-/** The claim may be nested (`realm_access.roles`), or have dots in its name, as URLs do. */
 function isAdmin(claims: Record<string, unknown>): boolean {
   const { ADMIN_CLAIM, ADMIN_CLAIM_VALUE } = config.tokens();
-  const nested = ADMIN_CLAIM.split('.').reduce<unknown>(
-    (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
-    claims,
-  );
-  return [claims[ADMIN_CLAIM], nested].flat().includes(ADMIN_CLAIM_VALUE);
+  return valuesOf(claims, ADMIN_CLAIM).includes(ADMIN_CLAIM_VALUE);
 }
 
 /** Why an access token was rejected. No sentence reveals more than the caller's own token shows. */

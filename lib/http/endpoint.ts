@@ -4,7 +4,7 @@ import type { Caller } from '../caller.ts';
 import type { CiJob } from '../auth/ci-tokens.ts';
 import { type Context, describeOpenCalls, endOf, inTime, requestContext } from '../context.ts';
 import * as config from '../config.ts';
-import { type Access, bodySchema, type Contract } from '../contract.ts';
+import { type Access, bodySchema, type Contract, type ReplyBody } from '../contract.ts';
 import { ApiError } from '../errors.ts';
 import type { Answer, Keyed } from '../attempts/request.ts';
 import { ignoredFields } from './ignored-fields.ts';
@@ -27,8 +27,6 @@ export interface Call<C extends Contract> extends CheckedRequest<C> {
   requestId: string;
   context: Context;
 }
-
-export type ReplyBody<C extends Contract> = z.input<C['reply']>;
 
 export interface Reply<C extends Contract> {
   body: ReplyBody<C> | SerializedJson;
@@ -75,7 +73,7 @@ export function lambdaHandler<C extends Contract>(contract: C, admission: Admiss
   return gatewayHandler(contract.name, async (request, invocation) => {
     const endsAt = endOf(invocation);
     const { schema, asWritten } = read();
-    const body = readOnce(request, asWritten);
+    const body = contract.body ? readOnce(request, asWritten) : () => undefined;
     const { caller, scope } = await admission(contract.access, request.headers.authorization, body);
     const call = {
       ...readRequest(contract, schema, request, body),

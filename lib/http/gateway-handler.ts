@@ -98,6 +98,7 @@ function errorAnswer(thrown: unknown, requestId: string): Answer {
 }
 
 export function jsonAnswer(statusCode: number, body: unknown, headers?: Record<string, string>): Answer {
+  if (body === undefined) return { statusCode, headers: { ...headers }, body: '' };
   const text = body instanceof SerializedJson ? body.text : JSON.stringify(body);
   return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: text };
 }

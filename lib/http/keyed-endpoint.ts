@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { admitWithToken } from '../auth/body-tokens.ts';
 import { afterwards, apiErrorOf, beforeSending } from '../attempts/request.ts';
 import { claim, free, keepAnswer, slotOf } from '../attempts/slot.ts';
-import type { Contract } from '../contract.ts';
-import { type Call, lambdaHandler, type Reply, type ReplyBody } from './endpoint.ts';
+import type { Contract, ReplyBody } from '../contract.ts';
+import { type Call, lambdaHandler, type Reply } from './endpoint.ts';
 import { jsonAnswer } from './gateway-handler.ts';
 
 interface Repeatable<C extends Contract> {

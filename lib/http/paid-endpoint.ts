@@ -7,14 +7,14 @@ import { requireStageBudget } from '../attempts/stage-day.ts';
 import { claim, free, hashOfKey, keepAnswer, slotOf } from '../attempts/slot.ts';
 import { callerName } from '../caller.ts';
 import * as config from '../config.ts';
-import type { BodyOf, Contract } from '../contract.ts';
+import type { BodyOf, Contract, ReplyBody } from '../contract.ts';
 import { boughtNothing } from '../errors.ts';
 import type { SerializedJson } from '../json.ts';
 import { log } from '../log.ts';
 import { Relay } from '../notifications/relay.ts';
 import { type Provider, ProviderCall, type StartedTask } from '../providers/provider-call.ts';
 import { repeatUntilDeadline } from '../store/dynamodb.ts';
-import { lambdaHandler, type ReplyBody } from './endpoint.ts';
+import { lambdaHandler } from './endpoint.ts';
 import { jsonAnswer } from './gateway-handler.ts';
 
 export type PaidContract = Contract & Required<Pick<Contract, 'price' | 'notifies'>>;

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
 import { fieldsAsWritten } from '@node-registry/registry-rules/schemas/fields';
 import type * as z from 'zod/mini';
-import type { BodyOf, Contract } from '../contract.ts';
+import type { BodyOf, Contract, QueryOf } from '../contract.ts';
 import { ApiError, type ErrorDetail } from '../errors.ts';
 import { isObject, type JsonObject, parseAsWritten } from '../json.ts';
 import { note } from '../log.ts';
@@ -18,13 +18,14 @@ export function readOnce(request: GatewayRequest, asWritten: Path | undefined): 
   };
 }
 
-/** The path and body of a request, with the types of its contract. */
+/** The path, query and body of a request, with the types of its contract. */
 export interface CheckedRequest<C extends Contract> {
   path: z.infer<C['parameters']>;
+  query: QueryOf<C>;
   body: BodyOf<C>;
 }
 
-/** Checks path and body together, so that the response names all issues at once. */
+/** Checks all parts together, so that the response names all issues at once. */
 export function readRequest<C extends Contract>(
   contract: C,
   schema: z.ZodMiniType,
@@ -34,17 +35,24 @@ export function readRequest<C extends Contract>(
   if (contract.path.includes('+}') && hasQuery(request)) throw nameIsCut();
   const input = readBody();
   const parameters = request.pathParameters ?? {};
+  const asked = request.queryStringParameters ?? {};
   const path = contract.parameters.safeParse(parameters);
+  const query = contract.query?.safeParse(asked);
   const body = schema.safeParse(input);
-  if (path.error || body.error) {
+  if (path.error || query?.error || body.error) {
     const details = issueDetails([
       { root: 'path', error: path.error, input: parameters },
+      { root: 'query', error: query?.error, input: asked },
       { root: 'body', error: body.error, input },
     ]);
     throw new ApiError('invalid_request', { details });
   }
   note(namesIn(path.data));
-  return { path: path.data as CheckedRequest<C>['path'], body: body.data as CheckedRequest<C>['body'] };
+  return {
+    path: path.data as CheckedRequest<C>['path'],
+    query: query?.data as CheckedRequest<C>['query'],
+    body: body.data as CheckedRequest<C>['body'],
+  };
 }
 
 /** The path's parameters as fields of the log line: `nodeId` is `node_id`. */

@@ -59,6 +59,10 @@ export function acceptCredential(
     const token = tokenRecord(item);
     if (!token || token.revoked_at !== undefined || token.expires_at <= new Date().toISOString())
       return new ApiError('invalid_personal_access_token');
+    if (token.node_id !== undefined && !isSameNodeId(token.node_id, nodeId)) {
+      const message = 'The personal access token is for another node.';
+      return new ApiError('invalid_personal_access_token', { message });
+    }
     note({ token_id: token.id });
     return { record: token, kept: { token_id: token.id, token_hash: tokenHash }, writes: [] };
   }

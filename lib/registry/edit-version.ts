@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { NodeInput } from '@node-registry/registry-rules/schemas/node';
 import type { NodeVersionInput } from '@node-registry/registry-rules/schemas/node-version';
 import type { Caller } from '../caller.ts';
@@ -115,7 +116,7 @@ interface NamedVersion {
 interface ChangedVersion {
   version: NodeVersionRecord;
   /** Undefined if it was as requested. */
-  change?: 'withdraw' | 'restore' | 'drop';
+  change?: 'withdraw' | 'restore' | 'drop' | 'edit';
 }
 
 const withdrawal = {
@@ -148,10 +149,29 @@ export function restoreVersion(context: Context, request: NamedVersion): Promise
   });
 }
 
+/** Changes what a publisher may still change of a published version. */
+export function editOwnVersion(
+  context: Context,
+  request: NamedVersion,
+  fields: Pick<Changes<NodeVersionRecord>, (typeof editableFields)[number]>,
+): Promise<ChangedVersion> {
+  return changeVersion(context, request, 'edit own version', (version) => {
+    const after = withChanges(version, fields);
+    requireFits(after, maxVersionBytes);
+    return isDeepStrictEqual(after, version) ? undefined : fields;
+  });
+}
+
+const changeNames = {
+  'withdraw version': 'withdraw',
+  'restore version': 'restore',
+  'edit own version': 'edit',
+} as const;
+
 async function changeVersion(
   context: Context,
   request: NamedVersion,
-  action: 'withdraw version' | 'restore version',
+  action: keyof typeof changeNames,
   changesOf: (version: NodeVersionRecord) => Changes<NodeVersionRecord> | 'drop' | undefined,
 ): Promise<ChangedVersion> {
   const { publisherId, nodeId, versionId, caller, actor, reason } = request;
@@ -172,7 +192,7 @@ async function changeVersion(
       const { node, version } = may(caller, action, found);
       const changes = changesOf(version);
       if (changes === undefined) return { result: { version } };
-      const change = changes === 'drop' ? 'drop' : action === 'withdraw version' ? 'withdraw' : 'restore';
+      const change = changes === 'drop' ? 'drop' : changeNames[action];
       const subject = `${node.id} ${version.version}`;
       const entry = { of: nodeKey(node.id), action: `node-version ${change}`, subject, detail: reason };
       const history = historyOf(actor, entry, once);

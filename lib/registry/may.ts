@@ -1,9 +1,9 @@
-import { type Caller, callerHash, callerName } from '../caller.ts';
+import { type Caller, callerHash, callerName, memberIdOf } from '../caller.ts';
 import { ApiError, type ErrorCode, errorCatalog } from '../errors.ts';
 import { blockKey, isSameNodeId, type Key } from '../store/keys.ts';
 import type { AcceptedCredential } from './credentials.ts';
 import { isDownloadable } from './node-versions.ts';
-import { isGivenUp, memberOf } from './publishers.ts';
+import { isGivenUp, isLastOwner, memberOf } from './publishers.ts';
 import {
   type CredentialRecord,
   type NodeRecord,
@@ -18,6 +18,8 @@ import {
  * they are checked: the first one that holds is the answer. At `wrong caller`, the caller must be among `who`.
  *
  *   token, CI job   the credential of a publish; a person who sends it must be among `who` as well
+ *   person          has an access token, and signs in for oneself
+ *   maker           made the token or the trust
  *   admin           has an access token with the claim of admins, and passes the answers of `adminPasses`
  *   operator        runs the administration's commands, and passes the same
  *   service         continues what was begun, without a caller
@@ -26,7 +28,8 @@ import {
  * without them.
  */
 
-type Who = 'anyone' | 'token' | 'CI job' | 'member' | 'owner' | 'admin' | 'operator' | 'service';
+type Who = Person | 'anyone' | 'token' | 'CI job' | 'operator' | 'service';
+type Person = 'person' | 'maker' | 'member' | 'owner' | 'admin';
 
 const ownNode = {
   who: ['owner', 'admin'],
@@ -77,6 +80,19 @@ const ownVersion = {
   adminPasses: ownNode.adminPasses,
 } as const;
 
+/** Of a publisher, by self-service or the administration. */
+const ownPublisher = {
+  who: ['owner', 'admin', 'operator'],
+  answers: ['blocked caller', 'unknown publisher', 'wrong caller', 'banned publisher'],
+  adminPasses: ['banned publisher'],
+} as const;
+
+/** Never closed to who is blocked or banned: it only takes rights away. */
+const revocation = {
+  who: ['maker', 'owner', 'admin', 'operator'],
+  answers: ['unknown publisher', 'wrong caller'],
+} as const;
+
 export const table = {
   'read versions': { who: ['anyone'], answers: [] },
 
@@ -89,6 +105,7 @@ export const table = {
   'publish version': publish,
   'resume version': { ...publish, answers: [...publish.answers, 'published version', 'other spelling'] },
   'edit version': publish,
+  'edit own version': { ...ownVersion, answers: [...ownVersion.answers, 'unpublished version'] },
   'edit any version': { who: ['operator'], answers: ['wrong caller', 'unpublished version'] },
   // The withdrawal of a pending version drops it.
   'withdraw version': ownVersion,
@@ -106,6 +123,29 @@ export const table = {
       'credential gone',
       'revoked credential',
     ],
+  },
+
+  'create publisher': {
+    who: ['person', 'operator'],
+    answers: ['blocked caller', 'wrong caller', 'taken publisher id'],
+  },
+  'edit publisher': ownPublisher,
+  'see publisher': { who: ['member', 'owner', 'admin'], answers: ['unknown publisher', 'wrong caller'] },
+  'see all of publisher': { who: ['owner', 'admin'], answers: ['unknown publisher', 'wrong caller'] },
+  'create token': { ...ownPublisher, who: ['member', 'owner', 'admin', 'operator'] },
+  'revoke token': revocation,
+  'add trust': ownPublisher,
+  'end trust': revocation,
+  'change member': { ...ownPublisher, answers: [...ownPublisher.answers, 'last owner'] },
+  'leave publisher': {
+    who: ['member', 'owner', 'operator'],
+    answers: ['unknown publisher', 'wrong caller', 'last owner'],
+  },
+  'invite member': ownPublisher,
+  'withdraw invitation': { ...revocation, who: ['owner', 'admin'] },
+  'accept invitation': {
+    who: ['person'],
+    answers: ['blocked caller', 'wrong caller', 'unknown publisher', 'banned publisher'],
   },
 
   'update host node': hostNode,
@@ -132,7 +172,7 @@ export function blockOf(caller: Caller): Key {
 }
 
 /** The records that an action is about, as they were read, and what its sentences name. */
-interface Subject {
+export interface Subject {
   /** The record of `blockOf`. */
   block?: object | undefined;
   publisher?: PublisherRecord | undefined;
@@ -145,6 +185,10 @@ interface Subject {
   credential?: AcceptedCredential | ApiError;
   /** The credential that a pending version was published with. */
   usedCredential?: CredentialRecord | undefined;
+  /** The member id of who made the token or the trust. */
+  madeBy?: string | undefined;
+  /** The user who would be an owner no longer. */
+  leaving?: string | undefined;
   /** The paths of fields that only `who` may change. */
   fields?: readonly string[];
   /** The name in the archive that an unknown name most likely means. */
@@ -165,6 +209,13 @@ const reasons = {
     'publisher_not_found',
     ({ publisher }) =>
       publisher && `This publisher is "${publisher.moved_to}" now, and its old id is no longer accepted.`,
+  ],
+  'taken publisher id': [({ publisher }) => publisher, 'publisher_id_taken'],
+  'last owner': [
+    ({ publisher, leaving }) => publisher && leaving !== undefined && isLastOwner(publisher, leaving),
+    'last_owner',
+    ({ publisher, leaving }) =>
+      `"${leaving}" is the last owner of "${publisher?.id}", and without an owner its nodes can't be edited: add another owner first.`,
   ],
   'publisher gone': [({ publisher }) => !publisher, 'forbidden'],
   'banned publisher': [({ publisher }) => publisher?.banned, 'publisher_banned'],
@@ -269,11 +320,13 @@ function isAdmin(actor: Actor): boolean {
   return typeof actor === 'object' && actor.isAdmin;
 }
 
-function isAmong(who: readonly Who[], actor: Actor, { publisher, credential }: Subject): boolean {
+function isAmong(who: readonly Who[], actor: Actor, { publisher, credential, madeBy }: Subject): boolean {
   if (actor === 'operator') return who.includes('operator');
   // The credential acts alone.
   if (actor === undefined) return credential !== undefined;
+  if (who.includes('person')) return true;
   if (actor.isAdmin && who.includes('admin')) return true;
+  if (madeBy === memberIdOf(actor.userId) && who.includes('maker')) return true;
   const role = publisher && memberOf(publisher, actor.userId)?.role;
   return role !== undefined && who.includes(role);
 }

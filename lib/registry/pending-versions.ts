@@ -10,6 +10,7 @@ import {
   type NodeVersionRecord,
   type PendingVersionRecord,
   type PublishingRecord,
+  type PublisherRecord,
   pending,
 } from './records.ts';
 
@@ -52,18 +53,24 @@ function secondsFull({ full_until = 0 }: Partial<PublishingRecord> = {}): number
   return Math.ceil((full_until - Date.now()) / 1000);
 }
 
+/** How many new nodes a publisher may have in a day; undefined if there is no limit. */
+export function newNodesADay({ new_nodes_per_day }: PublisherRecord): number | undefined {
+  const limits = [config.publishing().MAX_NEW_NODES_PER_DAY || [], new_nodes_per_day ?? []].flat();
+  return limits.length > 0 ? Math.min(...limits) : undefined;
+}
+
 /** The begun versions that are no longer pending, or the error if there is no room for another. */
 export function roomFor(
   publishing: PublishingRecord | undefined,
   begun: readonly PendingVersionRecord[],
   lookedUp: readonly NodeVersionRecord[],
-  isNewNode: boolean,
+  nodesADay: number | undefined,
 ): { gone: PendingVersionRecord[] } | { error: ApiError; isFull?: true } {
-  const { MAX_PENDING_VERSIONS, MAX_NEW_NODES_PER_DAY } = config.publishing();
+  const { MAX_PENDING_VERSIONS } = config.publishing();
   const now = Date.now();
   const nodesToday = publishing?.[`nodes:${dayOf(now)}`] ?? 0;
-  if (isNewNode && MAX_NEW_NODES_PER_DAY > 0 && nodesToday >= MAX_NEW_NODES_PER_DAY) {
-    const message = `A publisher can publish ${MAX_NEW_NODES_PER_DAY} new nodes a day; try again after midnight UTC.`;
+  if (nodesADay !== undefined && nodesToday >= nodesADay) {
+    const message = `A publisher can publish ${nodesADay} new nodes a day; try again after midnight UTC.`;
     return { error: tooMany(message, secondsLeft('day', now)) };
   }
   if (begun.length < MAX_PENDING_VERSIONS) return { gone: [] };
@@ -110,7 +117,6 @@ export async function forget(context: Context, publisherId: string, record: Key)
 
 /** Call once the node exists: of concurrent publishes of one new node, only one creates it. */
 export async function countNewNode(context: Context, publisherId: string): Promise<void> {
-  if (config.publishing().MAX_NEW_NODES_PER_DAY === 0) return;
   const now = Date.now();
   const yesterday = dayOf(now - 24 * 60 * 60 * 1000);
   const changes: Changes<PublishingRecord> = {};

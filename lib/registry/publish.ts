@@ -40,6 +40,7 @@ import {
   forget,
   isRecorded,
   maxBegun,
+  newNodesADay,
   recordPending,
   rememberFull,
   roomFor,
@@ -97,7 +98,7 @@ export async function registerVersion(context: Context, publication: Publication
     decidePublish(publication, uploadId, found, once),
   );
   if ('movedTo' in made) return registerVersion(context, { ...publication, publisherId: made.movedTo });
-  if (made.isNewNode) await countNewNode(context, publisherId);
+  if (made.isCounted) await countNewNode(context, publisherId);
   return made;
 }
 
@@ -189,7 +190,7 @@ function decidePublish(
   uploadId: string,
   found: [...FirstFound, versions: Item[], lookedUp: Item[]],
   once: Once,
-): Decision<(Registration & { isNewNode: boolean }) | { movedTo: string }> {
+): Decision<(Registration & { isCounted: boolean }) | { movedTo: string }> {
   const { publisherId, nodeId, caller } = publication;
   const [, , , , , , publishingItem, begunItems, versionItems, lookedUp] = found;
   const [publishing, begun] = [publishingRecord(publishingItem), begunItems.map(pendingVersionOf)];
@@ -211,7 +212,7 @@ function decidePublish(
     const { edited, writes } = editVersion({ ...edit, actor: actorOf(caller, credential) }, once);
     // No version waits for this upload, so an archive put to its URL is deleted.
     const upload = uploadFor({ ...edited, upload_id: uploadId });
-    const result = { version: nodeVersionView(edited), upload, isNewNode: false };
+    const result = { version: nodeVersionView(edited), upload, isCounted: false };
     return { writes: [...writes, ...credential.writes], beside: [used], result };
   }
   const record = pendingVersion(publication, uploadId, { ...allowed, credential }, once);
@@ -220,7 +221,8 @@ function decidePublish(
     writeVersion(record, version),
     ...credential.writes,
   ];
-  const room = version ? { gone: [] } : roomFor(publishing, begun, lookedUp.map(versionOf), !node);
+  const nodesADay = node ? undefined : newNodesADay(allowed.publisher);
+  const room = version ? { gone: [] } : roomFor(publishing, begun, lookedUp.map(versionOf), nodesADay);
   if ('error' in room)
     return { error: room.error, beside: room.isFull ? [(each) => rememberFull(each, publisherId)] : [] };
   const forgetting =
@@ -232,7 +234,7 @@ function decidePublish(
   if (!version || !isRecorded(begun, record))
     beside.push((context) => recordPending(context, { publisherId, nodeId, version: record.version }));
   const result = { version: pickFields<NodeVersion>(record, NodeVersion), upload: uploadFor(record) };
-  return { writes, beside, result: { ...result, isNewNode: !node } };
+  return { writes, beside, result: { ...result, isCounted: nodesADay !== undefined } };
 }
 
 function actorOf(caller: Caller | undefined, { kept }: AcceptedCredential): string {

@@ -1,4 +1,5 @@
 import { Publisher } from '@node-registry/registry-rules/schemas/publisher';
+import { type Caller, memberIdOf } from '../caller.ts';
 import { type Member, type PublisherRecord, pickFields } from './records.ts';
 
 const takenDays = 90;
@@ -26,6 +27,33 @@ export function publisherView({ members, ...publisher }: PublisherRecord): Publi
   return pickFields<Publisher>({ ...publisher, members: entries.map(memberView) }, Publisher);
 }
 
-function memberView([id, { role, email, name }]: [string, Member]) {
-  return { id, role, user: { email, id, name } };
+/** A publisher as this caller may see it: members are shown to members, addresses to owners and admins. */
+export function publisherFor(caller: Caller | undefined, publisher: PublisherRecord): Publisher {
+  const role = caller && memberOf(publisher, caller.userId)?.role;
+  const { members = [], ...profile } = publisherView(publisher);
+  if (caller?.isAdmin || role === 'owner') return { ...profile, members };
+  if (role === undefined) return profile;
+  return {
+    ...profile,
+    members: members.map(({ user: { email: _, ...user }, ...member }) => ({ ...member, user })),
+  };
+}
+
+export function permissionsOf(caller: Caller, publisher: PublisherRecord) {
+  const role = memberOf(publisher, caller.userId)?.role;
+  return { canEdit: role === 'owner' || caller.isAdmin, canPublish: role !== undefined || caller.isAdmin };
+}
+
+/** The member with an id of `memberIdOf`, as an owner sees it. */
+export function memberWithId({ members }: PublisherRecord, memberId: string): [string, Member] | undefined {
+  return Object.entries(members).find(([userId]) => memberIdOf(userId) === memberId);
+}
+
+export function memberView([userId, { role, email, name }]: [string, Member]) {
+  return { id: memberIdOf(userId), role, user: { email, id: userId, name } };
+}
+
+export function isLastOwner(publisher: PublisherRecord, userId: string): boolean {
+  const owners = Object.values(publisher.members).filter(({ role }) => role === 'owner');
+  return memberOf(publisher, userId)?.role === 'owner' && owners.length === 1;
 }

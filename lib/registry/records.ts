@@ -45,11 +45,41 @@ export interface PublisherRecord extends Stored, Omit<Publisher, 'id' | 'members
   /** The new id of a rename in progress. */
   moving_to?: string;
   renamed_from?: string;
+  /** The limit of new nodes in a UTC day, of a publisher that a person made. */
+  new_nodes_per_day?: number;
+}
+
+/** Lists a publisher with a member. After a rename it leads to the new one. */
+export interface MembershipRecord extends Key {
+  publisher: string;
+}
+
+/** How many publishers a person has made, or all people on a day. */
+export interface MadeRecord extends Key {
+  publishers?: number;
+  revision: number;
+  /** In seconds, for DynamoDB. */
+  ttl?: number;
+}
+
+/** A way to become a member, for who has its secret. */
+export interface InvitationRecord extends Stored {
+  id: string;
+  role: PublisherRole;
+  user_id?: string | undefined;
+  email?: string | undefined;
+  created_at: string;
+  expires_at: string;
+  made_by: string;
+  /** In seconds, for DynamoDB. */
+  ttl: number;
 }
 
 /** A publisher's means of publishing. */
 export interface CredentialRecord extends Stored {
   id: string;
+  /** The member id of who made it; absent if the administration did. It ends with the membership. */
+  made_by?: string;
   created_at: string;
   last_used_at?: string;
   revoked_at?: string;
@@ -57,7 +87,11 @@ export interface CredentialRecord extends Stored {
 
 export interface TokenRecord extends CredentialRecord {
   label: string;
+  description?: string | undefined;
   expires_at: string;
+  node_id?: string | undefined;
+  /** In seconds, for DynamoDB. */
+  ttl?: number;
 }
 
 /** The CI jobs that may publish. The ids are those of the first job that did. */
@@ -224,11 +258,16 @@ export interface HistoryRecord extends Key {
   action: string;
   subject: string;
   detail?: string | undefined;
+  /** What the administration says of its act to the publisher. */
+  public_reason?: string | undefined;
 }
 
 export const publisherRecord = typedRead<PublisherRecord>();
 export const credentialRecord = typedRead<CredentialRecord>();
 export const tokenRecord = typedRead<TokenRecord>();
+export const invitationRecord = typedRead<InvitationRecord>();
+export const membershipRecord = typedRead<MembershipRecord>();
+export const madeRecord = typedRead<MadeRecord>();
 export const trustRecord = typedRead<TrustRecord>();
 export const idTokenRecord = typedRead<IdTokenRecord>();
 export const publishingRecord = typedRead<PublishingRecord>();

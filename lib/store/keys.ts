@@ -4,6 +4,10 @@
  *   publisher with its members        PUBLISHER#<folded id>     PUBLISHER
  *   personal access tokens of one     PUBLISHER#<folded id>     TOKEN#<sha256>              one query lists them
  *   CI jobs that one trusts           PUBLISHER#<folded id>     TRUST#<id>                  one query lists them
+ *   invitations of one                PUBLISHER#<folded id>     INVITATION#<sha256>         expire by `ttl`
+ *   publishers of a person            PERSON#<member id>        PUBLISHER#<folded id>       one query lists them
+ *   and how many the person made      PERSON#<member id>        PERSON
+ *   publishers that people made       NEW_PUBLISHERS            <day>                       expires by `ttl`
  *   new nodes of a publisher          PUBLISHER#<folded id>     PUBLISHING                  by day
  *   versions that it began to publish PENDING#<folded>          <pk and sk of the version>  one query lists them
  *   nodes of a publisher              PUBLISHER#<folded id>     NODE#<folded id>            one query lists them
@@ -73,6 +77,8 @@ export const partitions: Record<Partition, string> = {
   idempotency: 'IDEMPOTENCY#*',
   callers: 'CALLER#*',
   blocks: 'BLOCK#*',
+  people: 'PERSON#*',
+  newPublishers: 'NEW_PUBLISHERS',
   usage: 'USAGE#*',
   tasks: 'TASK#*',
   stageDay: 'STAGE_DAY',
@@ -93,6 +99,28 @@ export function publisherKey(publisherId: string): Key {
 
 export function publishingKey(publisherId: string): Key {
   return { pk: publisherPartition(publisherId), sk: 'PUBLISHING' };
+}
+
+/** The publishers that a person has made are counted there. */
+export function personKey(memberId: string): Key {
+  return { pk: `PERSON#${memberId}`, sk: 'PERSON' };
+}
+
+export function membershipKey(memberId: string, publisherId: string): Key {
+  return { pk: personKey(memberId).pk, sk: publisherPartition(publisherId) };
+}
+
+/** The common prefix of the keys of a person's memberships. */
+export function membershipsOf(memberId: string): Key {
+  return { pk: personKey(memberId).pk, sk: 'PUBLISHER#' };
+}
+
+export function newPublishersKey(day: string): Key {
+  return { pk: 'NEW_PUBLISHERS', sk: day };
+}
+
+export function invitationKey(publisherId: string, hash: string): Key {
+  return { pk: publisherPartition(publisherId), sk: `INVITATION#${hash}` };
 }
 
 /** Separate from the publisher: the finalizer may remove these, but nothing of a publisher. */

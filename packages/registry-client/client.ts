@@ -1,3 +1,4 @@
+import { createAccount } from './account.ts';
 import { type PublishInput, type Published, findVersion, type PublishOptions, publish } from './publish.ts';
 import { createPaidClient } from './paid-client.ts';
 import { type Call, freshKey, hostNodeSegment, segment } from './request.ts';
@@ -24,6 +25,7 @@ export {
   type TaskNotification,
   verifyNotification,
 } from './notification.ts';
+export type { Account, AccountInput, AccountOperation } from './account.ts';
 export type { ImageInput, UploadProgress, WithImages } from './images.ts';
 export {
   type CatalogEntry,
@@ -144,6 +146,9 @@ export function createRegistryClient(options: ClientOptions) {
 
   return {
     ...createPaidClient(options),
+
+    /** What people do for themselves: `account('createPublisher', { body: { id, name } })`. */
+    account: createAccount(settings),
 
     versions,
 

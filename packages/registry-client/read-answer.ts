@@ -86,9 +86,11 @@ function rejectionOf(response: Response, text: string, baseUrl: string): Rejecti
 }
 
 /** A proxy in between may return 200 with a page of its own, or with other JSON. */
-function successOf(response: Response, text: string, fields: Call['answer']): { data: object } | Rejection {
+function successOf(response: Response, text: string, answer: Call['answer']): { data: object } | Rejection {
   if (response.status === 204) return { data: {} };
   const data = parsed(text);
+  if (answer === 'list' && Array.isArray(data)) return { data };
+  const fields = typeof answer === 'string' ? {} : answer;
   const missing = Object.entries(fields).find(([name, kind]) => !kinds[kind](fieldIn(data, name)))?.[0];
   if (isObject(data) && missing === undefined) return { data };
   const lacks = isObject(data) ? `the field ${missing}` : 'a JSON object';

@@ -7,7 +7,7 @@ import type { CallOptions } from './types.ts';
 type FieldKind = 'string' | 'URL' | 'object' | 'list';
 
 export interface Call {
-  method: 'POST' | 'PUT' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   body?: unknown;
   headers?: Record<string, string>;
@@ -15,8 +15,8 @@ export interface Call {
   isRepeatable: boolean;
   /** Whether to ask again with the same key, after whatever failure, until the answer leads to the task. */
   asksForStatus?: boolean;
-  /** The fields that a response to this call must have. */
-  answer: Record<string, FieldKind>;
+  /** The fields that a response to this call must have, or that it is a bare list. */
+  answer: Record<string, FieldKind> | 'list';
 }
 
 /**

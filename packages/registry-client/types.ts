@@ -6,13 +6,19 @@ export type { components, operations };
 type Operation = keyof operations;
 
 /** The input of an operation, and its response after a success. */
-export type Body<Name extends Operation> = operations[Name]['requestBody']['content']['application/json'];
+export type Body<Name extends Operation> = operations[Name] extends { requestBody: Json<infer Data> }
+  ? Data
+  : never;
 export type Reply<Name extends Operation> =
-  operations[Name]['responses'] extends Record<200, { content: { 'application/json': infer Data } }>
+  operations[Name]['responses'] extends Record<200, Json<infer Data>>
     ? Data
-    : operations[Name]['responses'] extends Record<201, { content: { 'application/json': infer Data } }>
+    : operations[Name]['responses'] extends Record<201, Json<infer Data>>
       ? Data
-      : never;
+      : undefined;
+
+interface Json<Data> {
+  content: { 'application/json': Data };
+}
 
 export type Node = components['schemas']['Node'];
 export type NodeVersion = components['schemas']['NodeVersion'];

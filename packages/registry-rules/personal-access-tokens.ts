@@ -10,9 +10,13 @@ const prefix = 'nrp_';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const secretLength = 32;
 const checksumLength = 6;
-const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${secretLength + checksumLength}}$`);
 
 export function createPersonalAccessToken(): string {
+  return createSecret(prefix);
+}
+
+/** A secret of the same form under another prefix. */
+export function createSecret(prefix: string): string {
   let secret = '';
   while (secret.length < secretLength) {
     // Bytes past the last whole run of the alphabet are skipped. Otherwise some characters would be likelier.
@@ -26,8 +30,16 @@ export function createPersonalAccessToken(): string {
 }
 
 export function isWellFormed(token: string): boolean {
+  return isSecret(token, prefix);
+}
+
+/** Whether a text may be one of `createSecret`. */
+export function isSecret(token: string, start: string): boolean {
+  const secret = token.slice(start.length, start.length + secretLength);
   return (
-    shape.test(token) && token.endsWith(checksum(token.slice(prefix.length, prefix.length + secretLength)))
+    token.startsWith(start) &&
+    /^[0-9A-Za-z]{38}$/.test(token.slice(start.length)) &&
+    token.endsWith(checksum(secret))
   );
 }
 

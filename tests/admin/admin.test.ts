@@ -6,6 +6,7 @@ import { stopDate } from '@node-registry/testing/clock';
 import { handler as publish } from '../../functions/publish-node-version.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
+import { memberIdOf } from '../../lib/caller.ts';
 import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
 import { admin, adminJson, duringNextWrite } from '../support/admin.ts';
@@ -56,13 +57,13 @@ describe('member', () => {
   const ownersOf = async (id: string) =>
     (await adminJson('member', 'list', id))
       .filter(({ role }: { role: string }) => role === 'owner')
-      .map(({ id: user }: { id: string }) => user);
+      .map(({ user }: { user: { id: string } }) => user.id);
 
   test('lets an owner edit until the member is removed, and keeps the fields that a second add leaves out', async () => {
     await addNode('acme', 'shared');
     const add = async (...options: string[]) =>
       (await adminJson('member', 'add', 'acme', 'vera', ...options)).members.find(
-        ({ id }: { id: string }) => id === 'vera',
+        ({ user }: { user: { id: string } }) => user.id === 'vera',
       );
     const email = 'vera@acme.example';
     const added = [
@@ -75,9 +76,9 @@ describe('member', () => {
     const asNobody = await editAs('vera', 'acme', 'shared');
 
     expect(added).toEqual([
-      { id: 'vera', role: 'member', user: { id: 'vera', name: 'Vera', email } },
-      { id: 'vera', role: 'owner', user: { id: 'vera', name: 'Vera', email } },
-      { id: 'vera', role: 'owner', user: { id: 'vera', name: 'Vera V.', email } },
+      { id: memberIdOf('vera'), role: 'member', user: { id: 'vera', name: 'Vera', email } },
+      { id: memberIdOf('vera'), role: 'owner', user: { id: 'vera', name: 'Vera', email } },
+      { id: memberIdOf('vera'), role: 'owner', user: { id: 'vera', name: 'Vera V.', email } },
     ]);
     expect([asOwner.status, asNobody.status]).toEqual([200, 403]);
   });
@@ -203,7 +204,7 @@ describe('node', () => {
     expect(texts.filter((text) => /nothing changed/i.test(text))).toHaveLength(1);
     expect(texts.slice(3)).toEqual(
       noun === 'node-version'
-        ? [`Flagged ${name}: it is flagged (flagged).\n`, `Unflagged ${name}: it is active.\n`]
+        ? [`Flagged ${name}: it is flagged.\n`, `Unflagged ${name}: it is active.\n`]
         : [],
     );
   });

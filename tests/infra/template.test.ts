@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { variables } from '../../infra/parameters/parameters.ts';
 import { upperFirst } from '../../infra/template/alarm-resources.ts';
 import * as config from '../../lib/config.ts';
-import { loadContracts } from '../../infra/operations.ts';
+import { loadContracts, selfServiceContracts } from '../../infra/operations.ts';
 import { reviewed, reviewedFile } from '../../tools/documents/template.ts';
 import { answerHeaders } from '../../tools/openapi/headers.ts';
 import { unzip } from '@node-registry/testing/unzip';
@@ -45,6 +45,22 @@ test('contains nothing that is switched off', () => {
 });
 
 describe('the API', () => {
+  test('has the routes, methods and variables of self-service only where it is on', () => {
+    const routesOf = (stage: Packaged) =>
+      Object.values(stage.template.Resources).flatMap(({ Properties }) => Properties?.RouteKey ?? []);
+    const own = selfServiceContracts.map(({ method, path }) => `${method} ${path}`);
+    const methods = [plain, full].map((stage) => properties(stage, 'HttpApi').CorsConfiguration.AllowMethods);
+
+    expect(routesOf(full)).toEqual(expect.arrayContaining([...own, 'GET /users/publishers/']));
+    expect(JSON.stringify(plain.template)).not.toMatch(
+      /self-?service|\/users|LOGIN_|PROXY_(?:ACCESS|CLAIM)"/i,
+    );
+    expect(methods).toEqual([
+      ['POST', 'PUT'],
+      ['GET', 'POST', 'PUT', 'DELETE'],
+    ]);
+  });
+
   test('lets browsers of any origin call by default, and read every header that is promised', () => {
     const { AllowOrigins, ExposeHeaders } = properties(plain, 'HttpApi').CorsConfiguration;
     const promised = Object.keys(answerHeaders).filter((name) => name !== 'WWW-Authenticate');
@@ -73,7 +89,8 @@ describe('the functions', () => {
     // Lambda sets those of AWS. An endpoint brings the schemas of all, and bulk the check of tokens that it never calls.
     const contract = contracts.find((each) => each.name === name);
     const unused = [config.videoRules, ...(name === 'bulkNodeVersions' ? [config.tokens] : [])];
-    const brought = contract && contract.notifies?.provider !== 'video' ? unused : [];
+    const isEndpoint = contract !== undefined || name === 'selfService';
+    const brought = isEndpoint && contract?.notifies?.provider !== 'video' ? unused : [];
     expect(read.filter((variable) => !given.includes(variable) && !variable.startsWith('AWS_'))).toEqual(
       Object.keys(variables).filter((variable) =>
         brought.some((concern) => variable in concern.variables() && !given.includes(variable)),

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
+import { slashedRoute } from '../../infra/operations.ts';
 import { type Invocation, invocationOf, loadFunction } from './invocation.ts';
 import { rejectForeign } from './local-only.ts';
 import { type Cors, fileOf, type LocalStage, timeoutMsOf } from './local-stage.ts';
@@ -25,7 +26,9 @@ export function routesOf(stage: LocalStage): Route[] {
     each.events.flatMap(({ httpApi }) => {
       if (httpApi === undefined) return [];
       const load = () => loadFunction<HttpFunction>(fileOf(each));
-      return { key: httpApi === '*' ? '$default' : httpApi, timeoutMs: timeoutMsOf(stage, each), load };
+      const route = { timeoutMs: timeoutMsOf(stage, each), load };
+      if (httpApi === slashedRoute) return [httpApi, `${httpApi}/`].map((key) => ({ key, ...route }));
+      return { key: httpApi === '*' ? '$default' : httpApi, ...route };
     }),
   );
 }

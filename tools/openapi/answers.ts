@@ -1,14 +1,14 @@
 import { STATUS_CODES } from 'node:http';
 import type { Contract } from '../../lib/contract.ts';
 import { type ErrorCode, errorCatalog, paidErrors, providerErrors } from '../../lib/errors.ts';
-import type { Operation } from '../../infra/operations.ts';
 import { sampleError, sampleIssues } from './examples.ts';
 import { headerReferences, headersOfStatus } from './headers.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { reference, replyName } from './schemas.ts';
+import { type Operation, selfServiceContracts } from '../../infra/operations.ts';
 
 /** All responses of an operation by status: its success, and each possible error with its codes. */
-export function describeAnswers(operation: Operation, contracts: readonly Contract[]): JsonObject {
+export function describeAnswers(operation: Described, contracts: readonly Contract[]): JsonObject {
   const { contract } = operation;
   const responses = codesByStatus(contract).map((codes) => [
     statusOf(codes),
@@ -29,8 +29,7 @@ export function errorsOf(contract: Contract): ErrorCode[] {
     ...(contract.idempotent ? (['idempotency_in_flight', 'idempotency_mismatch'] as const) : []),
     // Only a request that is sent to a provider can have an unknown outcome.
     ...(contract.idempotent && contract.price ? (['idempotency_consumed'] as const) : []),
-    'request_too_large',
-    'unsupported_media_type',
+    ...(contract.body ? (['request_too_large', 'unsupported_media_type'] as const) : []),
     'internal_error',
     'unavailable',
   ];
@@ -47,19 +46,24 @@ export function errorExamples(contracts: readonly Contract[]): JsonObject {
   };
 }
 
-function success({ contract, sampleReply }: Operation): JsonObject {
+/** A route of self-service has no sample. */
+export type Described = Pick<Operation, 'contract'> & Partial<Operation>;
+
+function success({ contract, sampleReply }: Described): JsonObject {
   const headers = [
     'x-request-id',
-    'X-Ignored-Fields',
+    ...(contract.body ? ['X-Ignored-Fields'] : []),
     ...(contract.headers?.reply ?? []),
     ...(contract.idempotent ? ['Idempotent-Replayed'] : []),
     ...(contract.price ? [...budgetHeaders, 'X-Credits-Used', 'Link'] : []),
   ];
-  const sample = { value: sampleReply };
+  const description = contract.status === 201 ? 'Registered' : 'Done';
+  if (!contract.reply) return { description, headers: headerReferences(headers) };
+  const examples = sampleReply !== undefined && { examples: { sample: { value: sampleReply } } };
   return {
-    description: contract.status === 201 ? 'Registered' : 'Done',
+    description,
     headers: headerReferences(headers),
-    content: { 'application/json': { schema: reference(replyName(contract)), examples: { sample } } },
+    content: { 'application/json': { schema: reference(replyName(contract)), ...examples } },
   };
 }
 
@@ -123,8 +127,9 @@ function responseName(codes: Codes, contracts: readonly Contract[]): string {
   const owners = contracts.filter((contract) =>
     codesByStatus(contract).some((others) => others.join() === codes.join()),
   );
-  const isPaid = owners.every(({ price }) => price);
-  const owner = owners.length === 1 ? owners[0]?.name : isPaid ? 'paid' : 'registry';
+  const [first] = owners;
+  const isOwn = owners.length === 1 || (first !== undefined && selfServiceContracts.includes(first));
+  const owner = isOwn ? first?.name : owners.every(({ price }) => price) ? 'paid' : 'registry';
   return inCapitals([String(owner), ...String(STATUS_CODES[statusOf(codes)]).split(' ')]);
 }
 

@@ -1,17 +1,22 @@
 import { readFileSync } from 'node:fs';
-import type { Operation } from '../../infra/operations.ts';
 import type { Contract } from '../../lib/contract.ts';
-import { describeAnswers, errorExamples, errorResponses } from './answers.ts';
+import { type Described, describeAnswers, errorExamples, errorResponses } from './answers.ts';
 import { sampleRequest } from './examples.ts';
 import { answerHeaders, headerParameters } from './headers.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { describeParameters, describeSchemas, reference, requestName } from './schemas.ts';
 import { taskSchemas, webhooks } from './webhooks.ts';
+import { type Operation, selfServiceContracts } from '../../infra/operations.ts';
 
 const tags = [
   { name: 'Registry', description: 'Nodes, their versions, and the host nodes inside a version' },
   { name: 'Images', description: 'Tasks of the image provider' },
   { name: 'Videos', description: 'Tasks of the video provider' },
+  {
+    name: 'Self-service',
+    description:
+      'Added by this service, where the deployment has `selfService=on`: people sign in, make publishers, tokens and trusts, and see what they spend',
+  },
 ] as const;
 
 /** The responses that API Gateway gives without calling a function. */
@@ -58,13 +63,14 @@ const accessToken = {
 };
 
 export function describeService(operations: readonly Operation[]): JsonObject {
-  const contracts = operations.map(({ contract }) => contract);
-  const paths = operations
-    .toSorted((a, b) => orderOf(a.contract) - orderOf(b.contract))
-    .map((operation) => [
-      pathOf(operation.contract),
-      { [operation.contract.method.toLowerCase()]: describeOperation(operation, contracts) },
-    ]);
+  const described: Described[] = [...operations, ...selfServiceContracts.map((contract) => ({ contract }))];
+  const contracts = described.map(({ contract }) => contract);
+  const paths: Record<string, JsonObject> = {};
+  for (const operation of described.toSorted((a, b) => orderOf(a.contract) - orderOf(b.contract))) {
+    const path = pathOf(operation.contract);
+    const method = operation.contract.method.toLowerCase();
+    paths[path] = { ...paths[path], [method]: describeOperation(operation, contracts) };
+  }
   return {
     openapi: '3.1.0',
     info: {
@@ -83,7 +89,7 @@ export function describeService(operations: readonly Operation[]): JsonObject {
     ],
     tags,
     security: [{ accessToken: [] }],
-    paths: Object.fromEntries(paths),
+    paths,
     webhooks,
     'x-public-index': publicIndex,
     components: {
@@ -108,34 +114,48 @@ const publicIndex = [
   ['index/v1/nodes/{foldedNodeId}/{version}/host-nodes.json', 'IndexedHostNodes'],
 ].map(([path, name]) => ({ path, schema: reference(String(name)) }));
 
-function describeOperation(operation: Operation, contracts: readonly Contract[]): JsonObject {
+function describeOperation(operation: Described, contracts: readonly Contract[]): JsonObject {
   const { contract } = operation;
-  const sample = sampleRequest(contract);
+  const sample = operation.sampleReply === undefined ? undefined : sampleRequest(contract);
   const keys = contract.idempotent ? ['Idempotency-Key'] : [];
   const headers = [...keys, ...(contract.headers?.request ?? []), 'x-request-id'];
-  const schema = reference(requestName(contract));
-  const examples = { sample: { value: sample.body } };
+  const examples = sample && { examples: { sample: { value: sample.body } } };
+  const content = { 'application/json': { schema: reference(requestName(contract)), ...examples } };
   return {
     ...{ operationId: contract.name, summary: contract.summary, description: descriptionOf(contract) },
     tags: [tagOf(contract)],
-    security: contract.access === 'anyone' ? [] : [{ accessToken: [] }],
+    security: securityOf(contract),
     parameters: [
-      ...pathParameters(contract, sample.path),
+      ...pathParameters(contract, sample?.path),
+      ...queryParameters(contract),
       ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
-    requestBody: { required: true, content: { 'application/json': { schema, examples } } },
+    ...(contract.body && { requestBody: { required: true, content } }),
     responses: describeAnswers(operation, contracts),
   };
 }
 
-function pathParameters({ parameters }: Contract, sample: Record<string, string>): JsonObject[] {
+function securityOf({ access }: Contract): JsonObject[] {
+  if (access === 'guest') return [{}, { accessToken: [] }];
+  return access === 'anyone' ? [] : [{ accessToken: [] }];
+}
+
+function queryParameters({ query }: Contract): JsonObject[] {
+  if (!query) return [];
+  const required = query.safeParse({}).error?.issues.map(({ path }) => path[0]) ?? [];
+  return Object.entries(describeParameters(query)).map(([name, { description, ...schema }]) => ({
+    ...{ name, in: 'query', required: required.includes(name), description, schema },
+  }));
+}
+
+function pathParameters({ parameters }: Contract, sample: Record<string, string> = {}): JsonObject[] {
   return Object.entries(describeParameters(parameters)).map(([name, { description, ...schema }]) => ({
     name,
     in: 'path',
     required: true,
     description,
     schema,
-    example: sample[name],
+    ...(name in sample && { example: sample[name] }),
   }));
 }
 
@@ -153,7 +173,9 @@ function orderOf(contract: Contract): number {
   return tags.findIndex(({ name }) => name === tagOf(contract));
 }
 
-function tagOf({ path }: Contract): (typeof tags)[number]['name'] {
+function tagOf(contract: Contract): (typeof tags)[number]['name'] {
+  const { path } = contract;
+  if (selfServiceContracts.includes(contract)) return 'Self-service';
   if (path.startsWith('/proxy/image-provider/')) return 'Images';
   return path.startsWith('/proxy/') ? 'Videos' : 'Registry';
 }

@@ -22,14 +22,18 @@ const pathOfComponents = '#/components/schemas/';
 /** The schemas of all bodies and replies, by the name that `requestName` and `replyName` give them. */
 export function describeSchemas(contracts: readonly Contract[]): Record<string, JsonObject> {
   const rules = config.videoRules;
-  const requests = contracts.map((contract) => [requestName(contract), bodySchema(contract, rules)] as const);
-  const replies = contracts.map((contract) => [replyName(contract), contract.reply] as const);
+  const requests = contracts.flatMap((contract) =>
+    contract.body ? [[requestName(contract), bodySchema(contract, rules)] as const] : [],
+  );
+  const replies = contracts.flatMap((contract) =>
+    contract.reply ? [[replyName(contract), contract.reply] as const] : [],
+  );
   const described = {
     ...describe(Object.fromEntries(requests), 'input'),
     ...describe({ ...Object.fromEntries(replies), ErrorBody, ...indexFiles }, 'output'),
   };
   for (const [resource, input] of resources) completeRequests(described, resource, input);
-  for (const contract of contracts) describeEchoes(described, contract);
+  for (const contract of contracts) if (contract.body) describeEchoes(described, contract);
   Object.assign(described, { AdvancedSettings: advancedSettings });
   propertiesOf(described.RelightImageRequest).advanced_settings = reference('AdvancedSettings');
   return Object.fromEntries(Object.entries(described).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -40,15 +44,15 @@ export function requestName({ name }: Contract): string {
 }
 
 export function replyName({ name, reply }: Contract): string {
-  return z.globalRegistry.get(reply)?.id ?? `${capitalized(name)}Reply`;
+  return (reply && z.globalRegistry.get(reply)?.id) ?? `${capitalized(name)}Reply`;
 }
 
 export function reference(name: string): JsonObject {
   return { $ref: `${pathOfComponents}${name}` };
 }
 
-/** A parameter's schema and description, which OpenAPI keeps apart. */
-export function describeParameters(parameters: Contract['parameters']): Record<string, JsonObject> {
+/** The schemas and descriptions of parameters, which OpenAPI keeps apart. */
+export function describeParameters(parameters: z.ZodMiniType): Record<string, JsonObject> {
   const { properties } = tidy(z.toJSONSchema(parameters, { io: 'input' })) as { properties: object };
   return { ...properties };
 }
@@ -103,6 +107,7 @@ function describeEchoes(described: Record<string, JsonObject>, contract: Contrac
   const sent = propertiesOf(described[requestName(contract)]);
   const echoes = propertiesOf(described[replyName(contract)]);
   for (const [field, schema] of Object.entries(echoes)) {
+    if (isReference(schema) && !(field in ofRegistry)) continue;
     schema.description ??= ofRegistry[field] ?? `As requested: ${sent[field]?.description ?? field}`;
     const inner = propertiesOf(schema.items as JsonObject | undefined);
     const sentInner = propertiesOf(sent[field]?.items as JsonObject | undefined);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
 import {
+  type AccountOperation,
   createRegistryClient,
   type Finished,
   type NodeFields,
@@ -15,7 +16,7 @@ import {
 
 jest.setTimeout(60_000);
 
-const { hostNodes, images, nodes, publish, versions, videos } = createRegistryClient({
+const { account, hostNodes, images, nodes, publish, versions, videos } = createRegistryClient({
   baseUrl: 'http://localhost:9',
 });
 
@@ -23,10 +24,14 @@ const image = 'https://example.com/image.png';
 const frames = { model: 'vidq2-pro', start_image: image } as const;
 
 type Calls<Name extends string> = Record<Name, () => Promise<unknown>>;
-type Operation = Exclude<keyof operations, 'relightTaskChanged' | 'videoTaskChanged'>;
+type Operation = Exclude<keyof operations, 'relightTaskChanged' | 'videoTaskChanged' | AccountOperation>;
 
 /** `npm run check:types` fails if an operation has no row here, or an expected error does not come. */
 const _misspelt: Calls<Operation> & Calls<string> = {
+  // @ts-expect-error: name
+  account: () => account('createPublisher', { body: { id: 'acme', nam: 'Acme' } }),
+  // @ts-expect-error: publisherId
+  'account path': () => account('listTrusts', { path: { publisher: 'acme' } }),
   // @ts-expect-error: style
   relightImage: () => images.relight({ image, stile: 'clean' }),
   // @ts-expect-error: a setting that is known has its type
@@ -71,6 +76,14 @@ const _misspelt: Calls<Operation> & Calls<string> = {
 
 /** `npm run check:types` fails if one of these is an error. */
 const _accepted = {
+  account: async (): Promise<string> => {
+    const { token } = await account('createPersonalAccessToken', {
+      path: { publisherId: 'acme' },
+      body: { name: 'laptop' },
+    });
+    const [mine] = await account('listPublishersForUser', {});
+    return `${token} ${mine?.id}`;
+  },
   model: () => videos.fromText({ model: 'a model of one registry' }),
   wait: async (request: TextToVideoRequest, wait: boolean): Promise<VideoResult | Finished> =>
     videos.fromText(request, { wait, onState: () => {} }),

@@ -6,6 +6,20 @@ export const PublisherRole = z
   .with(z.describe('Owners edit and publish, members publish'));
 export type PublisherRole = z.infer<typeof PublisherRole>;
 
+export const Member = z.object({
+  id: z.string().with(z.describe('Unique identifier of the member')),
+  role: PublisherRole,
+  user: z
+    .partial(
+      z.object({
+        email: z.string().with(z.describe('Shown to owners and admins only')),
+        id: z.string().with(z.describe('The user, as access tokens name it')),
+        name: z.string().with(z.describe('Display name')),
+      }),
+    )
+    .with(z.describe('The person')),
+});
+
 export const Publisher = z
   .partial(
     z.object({
@@ -13,23 +27,7 @@ export const Publisher = z
       description: z.string().with(z.describe('What the publisher does')),
       id: z.string().with(z.describe('Unique identifier of the publisher')),
       logo: z.string().with(z.describe('URL to the logo')),
-      members: z
-        .array(
-          z.object({
-            id: z.string().with(z.describe('Unique identifier of the member')),
-            role: PublisherRole,
-            user: z
-              .partial(
-                z.object({
-                  email: z.string().with(z.describe('Shown to owners and admins only')),
-                  id: z.string().with(z.describe('The user, as access tokens name it')),
-                  name: z.string().with(z.describe('Display name')),
-                }),
-              )
-              .with(z.describe('The person')),
-          }),
-        )
-        .with(z.describe('Who may publish for the publisher, and who edits')),
+      members: z.array(Member).with(z.describe('Who may publish for the publisher, and who edits')),
       name: z.string().with(z.describe('Display name')),
       source_code_repo: z.string().with(z.describe('Where the source code is')),
       support: z.string().with(z.describe('Where to get help')),

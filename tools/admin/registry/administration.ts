@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import type { Context } from '../../../lib/context.ts';
+import { type Changed, change, type Outcome } from '../../../lib/registry/changes.ts';
 import { versionWrites } from '../../../lib/registry/node-versions.ts';
 import {
   type Change,
@@ -33,7 +34,7 @@ import {
   publisherKey,
 } from '../../../lib/store/keys.ts';
 import { get, queryAll } from '../../../lib/store/read.ts';
-import { decide, type Found, type Once, type Read, type Reads } from '../../../lib/store/decide.ts';
+import type { Found, Once, Read, Reads } from '../../../lib/store/decide.ts';
 import { dynamodb, tableName, untilAnswered } from '../../../lib/store/dynamodb.ts';
 import type { Write } from '../../../lib/store/write.ts';
 
@@ -49,41 +50,16 @@ export function newContext(): Context {
   return { deadline: Date.now() + patienceMs };
 }
 
-/** Whether a command changed something, or found everything already as it should be. */
-export interface Changed<Result> {
-  result: Result;
-  changed: boolean;
-}
-
-/** What an administrator changes, or that everything is as it should be. */
-type Administered<Result> =
-  | { done: Result }
-  | {
-      change: Change;
-      /** Other records whose history has the change as well. */
-      alsoOf?: readonly Key[];
-      writes: readonly Write[];
-      result: Result;
-    };
+export type { Changed };
 
 /** Writes a decision with its history, which names the actor. */
-export function administer<
-  const First extends readonly Read[],
-  Result,
-  const Then extends readonly Read[] = [],
->(
+export const administer: Administer = (...decided) => change(newContext(), ...decided);
+
+type Administer = <const First extends readonly Read[], Result, const Then extends readonly Read[] = []>(
   actor: string,
   reads: Reads<First, Then>,
-  decision: (found: [...Found<First>, ...Found<Then>], once: Once) => Administered<Result>,
-): Promise<Changed<Result>> {
-  return decide<First, Changed<Result>, Then>(newContext(), reads, (found, once) => {
-    const made = decision(found, once);
-    if ('done' in made) return { result: { result: made.done, changed: false } };
-    const { change, alsoOf = [], writes, result } = made;
-    const histories = [change.of, ...alsoOf].map((of) => adminHistory(actor, { ...change, of }, once));
-    return { writes: [...writes, ...histories], result: { result, changed: true } };
-  });
-}
+  decision: (found: [...Found<First>, ...Found<Then>], once: Once) => Outcome<Result>,
+) => Promise<Changed<Result>>;
 
 /** Changes a version, with history, and the node's copy of its latest version. */
 export function changeStatus(

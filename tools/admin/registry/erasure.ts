@@ -6,7 +6,8 @@ import { type Changes, typedRead } from '../../../lib/store/items.ts';
 import { type Key, keyOf, subjectOf } from '../../../lib/store/keys.ts';
 import { transact, update } from '../../../lib/store/write.ts';
 import { adminHistory, newContext, Rejection, scan } from './administration.ts';
-import { isLastOwner, removeMember } from './publishers.ts';
+import { isLastOwner } from '../../../lib/registry/publishers.ts';
+import { removeMember } from './publishers.ts';
 
 /*
  * Removes a person's name from every record. Each step is one write that holds only while the name is there,
@@ -69,7 +70,7 @@ export async function erasePerson(
   const caller = callerName({ userId });
   // Without a name in the history.
   for (const { id } of publishers)
-    await removeMember(actor, id, userId, options, { action: 'person erase', subject: id });
+    await removeMember(actor, id, userId, { ...options, of: { action: 'person erase', subject: id } });
   await inParallel(naming.values(), maxAtOnce, (record) => eraseName(record, { userId, caller }));
   const records = publishers.length + naming.length;
   const change = { of: keyOfAccount(erasedCaller(caller)), action: 'person erase', subject: 'erased' };

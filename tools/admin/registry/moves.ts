@@ -251,7 +251,7 @@ function bannedPublisher(id: string): Rejection {
 
 async function moveCredentials(from: string, to: string): Promise<void> {
   const { pk } = publisherKey(from);
-  for (const kind of ['TOKEN#', 'TRUST#'])
+  for (const kind of ['TOKEN#', 'TRUST#', 'INVITATION#'])
     for (const { sk } of await listItems({ pk, sk: kind })) await moveCredential({ pk, sk: String(sk) }, to);
 }
 

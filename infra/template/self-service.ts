@@ -1,0 +1,33 @@
+import * as config from '../../lib/config.ts';
+import { publicFiles, registryCaller, type Right } from '../../lib/deployment.ts';
+
+/** The variables and rights of the one function of all routes. */
+export const selfServiceDeployment = {
+  variables: [
+    ...registryCaller,
+    ...publicFiles,
+    config.signIn,
+    config.selfService,
+    config.proxyAccess,
+    config.spending,
+  ],
+  rights: [
+    {
+      table: ['BatchGetItem'],
+      keys: ['publishers', 'people', 'newPublishers', 'blocks', 'nodes', 'callers', 'tasks'],
+    },
+    { table: ['Query'], keys: ['publishers', 'people', 'nodes', 'usage'] },
+    { table: ['PutItem', 'UpdateItem', 'DeleteItem'], keys: ['publishers', 'people', 'newPublishers'] },
+    // A withdrawn version, and a dropped one.
+    { table: ['UpdateItem', 'DeleteItem'], keys: ['nodes'] },
+    { table: ['DeleteItem'], keys: ['pending'] },
+    // Bans and moves are the administration's, and archives the finalizer's.
+    {
+      table: ['PutItem', 'UpdateItem'],
+      neverChanges: [
+        ...['banned', 'ban_reason', 'moved_to', 'moved_at', 'moving_to', 'bans', 'before_ban'],
+        ...['archive_key', 'sha256', 'published_at', 'publisher_id'],
+      ],
+    },
+  ] as const satisfies readonly Right[],
+};

@@ -1,0 +1,126 @@
+import { type Caller, callerName } from '../caller.ts';
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { decide, type Found, type Once, type Read, type Reads } from '../store/decide.ts';
+
+import { type Key, publisherKey } from '../store/keys.ts';
+import { get } from '../store/read.ts';
+import type { Write } from '../store/write.ts';
+import { type Action, blockOf, may, type Subject } from './may.ts';
+import { memberOf, movedTo } from './publishers.ts';
+import { type Change, historyOf, type PublisherRecord, publisherRecord } from './records.ts';
+
+/* Changes by people and by the administration. Each is one transaction with its history. */
+
+/** Who changes something: a person, or the operator under the name that the history has. */
+export type Changer = Caller | { operator: string };
+
+/** Whether something was changed, or everything was already as it should be. */
+export interface Changed<Result> {
+  result: Result;
+  changed: boolean;
+}
+
+/** What is changed, or that everything is as it should be. */
+export type Outcome<Result> =
+  | { done: Result }
+  | {
+      change: Change;
+      /** Other records whose history has the change as well. */
+      alsoOf?: readonly Key[];
+      writes: readonly Write[];
+      result: Result;
+      /** Who the history names instead. */
+      actor?: string;
+    };
+
+/** Writes a decision with its history, which names the actor. */
+export function change<const First extends readonly Read[], Result, const Then extends readonly Read[] = []>(
+  context: Context,
+  actor: string,
+  reads: Reads<First, Then>,
+  decision: (found: [...Found<First>, ...Found<Then>], once: Once) => Outcome<Result>,
+): Promise<Changed<Result>> {
+  return decide<First, Changed<Result>, Then>(context, reads, (found, once) => {
+    const made = decision(found, once);
+    if ('done' in made) return { result: { result: made.done, changed: false } };
+    const { change, alsoOf = [], writes, result } = made;
+    const histories = [change.of, ...alsoOf].map((of) =>
+      historyOf(made.actor ?? actor, { ...change, of }, once),
+    );
+    return { writes: [...writes, ...histories], result: { result, changed: true } };
+  });
+}
+
+interface PublisherChange<More extends readonly Read[]> {
+  publisherId: string;
+  action: Action;
+  /** What else the decision needs, of the publisher's id. */
+  reads?: ((publisherId: string) => More) | undefined;
+  /** What else decides whether it is allowed. */
+  about?: ((found: Found<More>) => Subject) | undefined;
+}
+
+type Decided<Result> = { movedTo: string } | { made: Result };
+
+/** A change of what a publisher has, under whichever id the publisher is asked for. */
+export async function changeOf<Result, const More extends readonly Read[] = []>(
+  context: Context,
+  by: Changer,
+  { publisherId, action, reads, about }: PublisherChange<More>,
+  decision: (publisher: PublisherRecord, found: Found<More>, once: Once) => Outcome<Result>,
+): Promise<Changed<Result>> {
+  const [actor, name] = 'operator' in by ? ['operator' as const, by.operator] : [by, callerName(by)];
+  const block = 'operator' in by ? undefined : blockOf(by);
+  const first = [publisherKey(publisherId), block, ...(reads?.(publisherId) ?? [])] as const;
+  const { result, changed } = await change<readonly Read[], Decided<Result>>(
+    context,
+    name,
+    { first },
+    ([item, block, ...found], once): Outcome<Decided<Result>> => {
+      const record = publisherRecord(Array.isArray(item) ? undefined : item);
+      const moved = movedTo(record, publisherId);
+      if (actor === 'operator') requireExact(record, publisherId);
+      else if (moved !== undefined) return { done: { movedTo: moved } };
+      const read = found as Found<More>;
+      may(actor, action, { publisher: record, block, ...about?.(read) });
+      // Each such action is closed without one.
+      if (!record) throw new ApiError('publisher_not_found');
+      const made = decision(record, read, once);
+      if ('done' in made) return { done: { made: made.done } };
+      // Owners see it as an act of the registry.
+      const asAdmin = 'userId' in by && by.isAdmin && !memberOf(record, by.userId);
+      return { ...made, result: { made: made.result }, ...(asAdmin && { actor: `admin:${by.userId}` }) };
+    },
+  );
+  if ('movedTo' in result)
+    return changeOf(context, by, { publisherId: result.movedTo, action, reads, about }, decision);
+  return { result: result.made, changed };
+}
+
+/** The publisher of whatever id, for one who may see it. */
+export async function seePublisher(
+  context: Context,
+  caller: Caller,
+  publisherId: string,
+  action: 'see publisher' | 'see all of publisher' = 'see publisher',
+): Promise<PublisherRecord> {
+  return may(caller, action, { publisher: await findPublisher(context, publisherId) }).publisher;
+}
+
+/** A publisher in any spelling of its id, or of its id before a rename. */
+export async function findPublisher(context: Context, id: string): Promise<PublisherRecord | undefined> {
+  const [item] = await get(context, publisherKey(id));
+  const publisher = publisherRecord(item);
+  const moved = movedTo(publisher, id);
+  return moved === undefined ? publisher : findPublisher(context, moved);
+}
+
+/** The operator names a publisher by its very id: a command changes nothing by way of a mistyped one. */
+function requireExact(publisher: PublisherRecord | undefined, publisherId: string): void {
+  const wrong = (message: string) => new ApiError('publisher_not_found', { message });
+  if (!publisher) throw wrong(`There is no publisher "${publisherId}".`);
+  if (publisher.moved_to !== undefined)
+    throw wrong(`The publisher "${publisherId}" is "${publisher.moved_to}" now.`);
+  if (publisher.id !== publisherId) throw wrong(`The publisher's id is "${publisher.id}".`);
+}

@@ -1,0 +1,145 @@
+import { hash } from 'node:crypto';
+import { createSecret, isSecret } from '@node-registry/registry-rules/personal-access-tokens';
+import type { PublisherRole } from '@node-registry/registry-rules/schemas/publisher';
+import { type Caller, memberIdOf } from '../caller.ts';
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { absent, type Item, onRevision, withChanges } from '../store/items.ts';
+import { invitationKey } from '../store/keys.ts';
+import { queryAll } from '../store/read.ts';
+import { deleting, putting, updating } from '../store/write.ts';
+import { changeOf } from './changes.ts';
+import { listing } from './memberships.ts';
+import { memberOf, memberWithId } from './publishers.ts';
+import { type InvitationRecord, invitationRecord, type Member, type PublisherRecord } from './records.ts';
+import { standing } from './tokens.ts';
+
+/*
+ * An invitation is a secret that makes its first bearer a member. Only its hash is stored. It counts as long as who made it
+ * is an owner.
+ */
+
+const prefix = 'nri_';
+const lifetimeMs = 7 * 24 * 60 * 60 * 1000;
+const maxOpen = 20;
+
+const invitationsIn = (publisherId: string) => [{ below: invitationKey(publisherId, '') }] as const;
+
+function isOpen({ expires_at }: InvitationRecord): boolean {
+  return expires_at > new Date().toISOString();
+}
+
+interface Invited {
+  role: PublisherRole;
+  user_id?: string | undefined;
+  email?: string | undefined;
+}
+
+/** The invitation, with the secret that is shown once. */
+export async function invite(
+  context: Context,
+  by: Caller,
+  publisherId: string,
+  { role, user_id, email }: Invited,
+): Promise<{ record: InvitationRecord; invitation: string }> {
+  const secret = createSecret(prefix);
+  const about = { publisherId, action: 'invite member' as const, reads: invitationsIn };
+  const { result } = await changeOf(context, by, about, (publisher, [items], { id, now }) => {
+    if (items.map((item) => invitationRecord(item)).filter(isOpen).length >= maxOpen) {
+      const message = `A publisher has at most ${maxOpen} open invitations. Withdraw one first.`;
+      throw new ApiError('too_many_requests', { message });
+    }
+    const record: InvitationRecord = {
+      ...invitationKey(publisher.id, hashOf(secret)),
+      ...{ id, role, user_id, email, made_by: memberIdOf(by.userId) },
+      created_at: new Date(now).toISOString(),
+      expires_at: new Date(now + lifetimeMs).toISOString(),
+      ttl: Math.ceil((now + lifetimeMs) / 1000),
+      revision: 1,
+    };
+    return {
+      change: { of: publisher, action: 'invitation create', subject: id, detail: role },
+      // Two at a time would pass the bound, and a removal of who makes it would miss it.
+      writes: [putting(record, absent), standing(publisher, by)],
+      result: { record, invitation: `${publisher.id}/${secret}` },
+    };
+  });
+  return result;
+}
+
+function hashOf(secret: string): string {
+  return hash('sha256', secret);
+}
+
+export async function listInvitations(context: Context, publisherId: string): Promise<InvitationRecord[]> {
+  const items = await queryAll(context, invitationKey(publisherId, ''));
+  return items
+    .map((item) => invitationRecord(item))
+    .filter(isOpen)
+    .sort((a, b) => a.created_at.localeCompare(b.created_at));
+}
+
+export async function withdrawInvitation(
+  context: Context,
+  by: Caller,
+  publisherId: string,
+  id: string,
+): Promise<void> {
+  const about = { publisherId, action: 'withdraw invitation' as const, reads: invitationsIn };
+  await changeOf(context, by, about, (publisher, [items]) => {
+    const record = items.map((item) => invitationRecord(item)).find((each) => each.id === id);
+    if (!record) throw new ApiError('not_found');
+    return {
+      change: { of: publisher, action: 'invitation withdraw', subject: id },
+      writes: [deleting<InvitationRecord>(record, onRevision(record))],
+      result: undefined,
+    };
+  });
+}
+
+/** Makes the caller a member, once. Whatever is wrong with an invitation, its bearer learns the same. */
+export async function accept(
+  context: Context,
+  by: Caller,
+  invitation: string,
+  { name, email }: { name?: string | undefined; email?: string | undefined },
+): Promise<PublisherRecord> {
+  const [publisherId = '', secret = ''] = invitation.split('/');
+  if (!/^[\w.-]{1,100}$/.test(publisherId) || !isSecret(secret, prefix)) throw new ApiError('not_found');
+  const reads = (id: string) => [invitationKey(id, hashOf(secret))] as const;
+  const about = { publisherId, action: 'accept invitation' as const, reads };
+  const { result } = await changeOf(context, by, about, (publisher, [item]: [Item | undefined]) => {
+    const record = invitationRecord(item);
+    if (!record || !isFor(record, publisher, { ...by, email })) throw new ApiError('not_found');
+    const known = memberOf(publisher, by.userId);
+    const member: Member = {
+      ...known,
+      role: known?.role === 'owner' ? 'owner' : record.role,
+      ...(name !== undefined && { name }),
+      ...(email !== undefined && { email }),
+    };
+    const changes = { members: { ...publisher.members, [by.userId]: member } };
+    return {
+      change: { of: publisher, action: 'invitation accept', subject: record.id, detail: record.role },
+      writes: [
+        updating<PublisherRecord>(publisher, changes, onRevision(publisher)),
+        deleting<InvitationRecord>(record, onRevision(record)),
+        listing(by.userId, publisher.id),
+      ],
+      result: withChanges(publisher, changes),
+    };
+  });
+  return result;
+}
+
+function isFor(
+  invitation: InvitationRecord,
+  publisher: PublisherRecord,
+  { userId, email }: { userId: string; email: string | undefined },
+): boolean {
+  const { user_id, email: wanted, made_by } = invitation;
+  const isOwners = memberWithId(publisher, made_by)?.[1].role === 'owner';
+  const isUsers = user_id === undefined || user_id === userId;
+  const isReaders = wanted === undefined || wanted.toLowerCase() === email?.toLowerCase();
+  return isOpen(invitation) && isOwners && isUsers && isReaders;
+}

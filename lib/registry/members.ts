@@ -1,0 +1,143 @@
+import type { PublisherRole } from '@node-registry/registry-rules/schemas/publisher';
+import { memberIdOf } from '../caller.ts';
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { type Item, onRevision, present, withChanges } from '../store/items.ts';
+import { invitationKey } from '../store/keys.ts';
+import { deleting, updating } from '../store/write.ts';
+import { type Changed, type Changer, changeOf } from './changes.ts';
+import { listing, unlisting } from './memberships.ts';
+import { may } from './may.ts';
+import { memberOf } from './publishers.ts';
+import {
+  type CredentialRecord,
+  type InvitationRecord,
+  invitationRecord,
+  type Member,
+  type PublisherRecord,
+  type TokenRecord,
+  tokenRecord,
+  type TrustRecord,
+  trustRecord,
+} from './records.ts';
+import { isCounting, isUsable, tokensIn } from './tokens.ts';
+import { isTrusted, trustsIn } from './trusts.ts';
+
+/* Members of a publisher. */
+
+interface MemberChanges {
+  role?: PublisherRole | undefined;
+  name?: string | undefined;
+  email?: string | undefined;
+}
+
+interface Force {
+  /** Whether a publisher may be left without an owner. */
+  force?: boolean | undefined;
+}
+
+/** Adds a member, by default with the role `member`, or changes the data of one. */
+export function putMember(
+  context: Context,
+  by: Changer,
+  publisherId: string,
+  userId: string,
+  { role, name, email }: MemberChanges,
+  { force }: Force = {},
+): Promise<Changed<PublisherRecord>> {
+  const action = 'change member';
+  return changeOf(context, by, { publisherId, action }, (publisher) => {
+    const known = memberOf(publisher, userId);
+    const member: Member = {
+      ...known,
+      role: role ?? known?.role ?? 'member',
+      ...(name !== undefined && { name }),
+      ...(email !== undefined && { email }),
+    };
+    if (member.role !== 'owner' && !force) mayLose(by, action, publisher, userId);
+    const changes = { members: { ...publisher.members, [userId]: member } };
+    return {
+      change: { of: publisher, action: 'member add', subject: userId, detail: role },
+      writes: [
+        updating<PublisherRecord>(publisher, changes, onRevision(publisher)),
+        listing(userId, publisher.id),
+      ],
+      result: withChanges(publisher, changes),
+    };
+  });
+}
+
+function mayLose(
+  by: Changer,
+  action: 'change member' | 'leave publisher',
+  publisher: PublisherRecord,
+  leaving: string,
+): void {
+  may('operator' in by ? 'operator' : by, action, { publisher, leaving });
+}
+
+/** Credentials of a publisher that work. */
+export interface Credentials {
+  tokens: TokenRecord[];
+  trusts: TrustRecord[];
+}
+
+interface Removed {
+  publisher: PublisherRecord;
+  /** What the member had made. */
+  ended: Credentials;
+  /** What others had made, and a member may know. */
+  remaining: Credentials;
+}
+
+const membersReads = (publisherId: string) =>
+  [...tokensIn(publisherId), ...trustsIn(publisherId), { below: invitationKey(publisherId, '') }] as const;
+
+/** Removes a member, with all that the member made: tokens, trusts and invitations end in the same transaction. */
+export function removeMember(
+  context: Context,
+  by: Changer,
+  publisherId: string,
+  userId: string,
+  {
+    force,
+    of = { action: 'member remove', subject: userId },
+  }: Force & { of?: { action: string; subject: string } } = {},
+): Promise<Changed<Removed>> {
+  const action = 'userId' in by && by.userId === userId ? 'leave publisher' : 'change member';
+  const about = { publisherId, action, reads: membersReads } as const;
+  return changeOf(context, by, about, (publisher, [tokenItems, trustItems, invitationItems], { now }) => {
+    if (!memberOf(publisher, userId)) {
+      const message = `The publisher "${publisher.id}" has no member "${userId}".`;
+      throw new ApiError('not_found', { message });
+    }
+    if (!force) mayLose(by, action, publisher, userId);
+    const { [userId]: _, ...members } = publisher.members;
+    const made_by = memberIdOf(userId);
+    const isOwn = (record: { made_by?: string }) => record.made_by === made_by;
+    const tokens = tokenItems.map((item) => tokenRecord(item)).filter(isCounting);
+    const trusts = trustItems.map((item) => trustRecord(item)).filter(isTrusted);
+    const credentials: CredentialRecord[] = [...tokens, ...trusts];
+    const invitations = invitationItems.map((item: Item) => invitationRecord(item)).filter(isOwn);
+    const revoked_at = new Date(now).toISOString();
+    return {
+      change: { of: publisher, ...of },
+      writes: [
+        updating<PublisherRecord>(publisher, { members }, onRevision(publisher)),
+        unlisting(userId, publisher.id),
+        ...credentials
+          .filter(isOwn)
+          .map((each) => updating<CredentialRecord>(each, { revoked_at }, onRevision(each))),
+        ...invitations.map((each) => deleting<InvitationRecord>(each, present)),
+      ],
+      result: {
+        publisher: withChanges(publisher, { members }),
+        ended: { tokens: tokens.filter(isOwn), trusts: trusts.filter(isOwn) },
+        remaining: {
+          tokens: tokens.filter((each) => !isOwn(each) && isUsable(each)),
+          trusts: trusts.filter((each) => !isOwn(each)),
+        },
+      },
+    };
+  });
+}

@@ -1,0 +1,137 @@
+import { isDeepStrictEqual } from 'node:util';
+import { foldNodeId } from '@node-registry/registry-rules/names';
+import { callerName, memberIdOf } from '../caller.ts';
+import * as config from '../config.ts';
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { absent, type Changes, onRevision, Plus, withChanges } from '../store/items.ts';
+import { newPublishersKey, personKey, publisherKey } from '../store/keys.ts';
+import { get } from '../store/read.ts';
+import { putting, updating, type Write } from '../store/write.ts';
+import { dayOf, secondsLeft } from '../windows.ts';
+import { type Changed, type Changer, change, changeOf } from './changes.ts';
+import { blockOf, may } from './may.ts';
+import { listing } from './memberships.ts';
+import { type MadeRecord, madeRecord, type PublisherRecord, publisherRecord } from './records.ts';
+
+/* Publishers and their profiles. */
+
+export type Profile = Pick<
+  Changes<PublisherRecord>,
+  'name' | 'description' | 'logo' | 'source_code_repo' | 'support' | 'website'
+>;
+
+export type NewPublisher = Pick<PublisherRecord, 'id'> & Profile;
+
+/** Makes a publisher. A person becomes its owner, within limits; the operator makes one without members. */
+export async function createPublisher(
+  context: Context,
+  by: Changer,
+  fields: NewPublisher,
+): Promise<PublisherRecord> {
+  const key = publisherKey(fields.id);
+  const isOperator = 'operator' in by;
+  const day = dayOf(Date.now());
+  const made = isOperator
+    ? undefined
+    : ([personKey(memberIdOf(by.userId)), newPublishersKey(day), blockOf(by)] as const);
+  const { result } = await change(
+    context,
+    isOperator ? by.operator : callerName(by),
+    { first: [key, ...(made ?? [undefined, undefined, undefined])] as const },
+    ([item, person, today, block], { now }) => {
+      const actor = isOperator ? 'operator' : by;
+      may(actor, 'create publisher', { publisher: publisherRecord(item), block });
+      const blank = {
+        ...key,
+        id: fields.id,
+        createdAt: new Date(now).toISOString(),
+        members: {},
+        revision: 1,
+      };
+      const record = withChanges<PublisherRecord>(blank, fields);
+      const writes: Write[] = [];
+      if (!isOperator) {
+        requireFree(fields.id);
+        writes.push(...counted([madeRecord(person), madeRecord(today)], { by: by.userId, day, now }));
+        writes.push(listing(by.userId, fields.id));
+        record.members = { [by.userId]: { role: 'owner' } };
+        record.new_nodes_per_day = config.selfService().OWN_NEW_NODES_PER_DAY;
+      }
+      return {
+        change: { of: key, action: 'publisher create', subject: fields.id },
+        writes: [putting(record, absent), ...writes],
+        result: record,
+      };
+    },
+  );
+  return result;
+}
+
+const keptSeconds = 3 * 24 * 60 * 60;
+
+/** Counts a publisher for its maker and for the day, unless one of both is at its limit. */
+function counted(
+  [person, today]: [MadeRecord | undefined, MadeRecord | undefined],
+  { by, day, now }: { by: string; day: string; now: number },
+): Write[] {
+  const { PUBLISHERS_PER_PERSON, NEW_PUBLISHERS_PER_DAY } = config.selfService();
+  if ((person?.publishers ?? 0) >= PUBLISHERS_PER_PERSON) {
+    const message = `A person may make ${PUBLISHERS_PER_PERSON} publishers. Ask the operator for more.`;
+    throw new ApiError('too_many_requests', { message });
+  }
+  if ((today?.publishers ?? 0) >= NEW_PUBLISHERS_PER_DAY) {
+    const message = 'No more publishers can be made today. Try again tomorrow.';
+    const headers = { 'retry-after': String(secondsLeft('day', now)) };
+    throw new ApiError('too_many_requests', { message, headers });
+  }
+  const ttl = Math.ceil(now / 1000) + keptSeconds;
+  return [
+    updating<MadeRecord>(personKey(memberIdOf(by)), { publishers: new Plus(1) }, [
+      ['publishers', 'at most', PUBLISHERS_PER_PERSON - 1],
+    ]),
+    updating<MadeRecord>(newPublishersKey(day), { publishers: new Plus(1), ttl }, [
+      ['publishers', 'at most', NEW_PUBLISHERS_PER_DAY - 1],
+    ]),
+  ];
+}
+
+/** The names of routes where an id may stand, and names that would speak for the operator. */
+export const reservedIds = ['validate', 'api', 'admin', 'registry', 'the-registry', 'node-registry'];
+
+function requireFree(id: string): void {
+  const reserved = [...reservedIds, ...config.selfService().RESERVED_PUBLISHER_IDS];
+  if (reserved.some((each) => foldNodeId(each) === foldNodeId(id))) throw new ApiError('publisher_id_taken');
+}
+
+/** Why nobody could make a publisher of this id now; undefined if one could. */
+export async function whyNotFree(context: Context, id: string): Promise<string | undefined> {
+  const [item] = await get(context, publisherKey(id));
+  if (item) return new ApiError('publisher_id_taken').message;
+  try {
+    requireFree(id);
+  } catch (error) {
+    return error instanceof ApiError ? error.message : undefined;
+  }
+  return undefined;
+}
+
+/** Changes a publisher's own description: undefined keeps a field, null clears it. */
+export function editPublisher(
+  context: Context,
+  by: Changer,
+  publisherId: string,
+  fields: Profile,
+): Promise<Changed<PublisherRecord>> {
+  const detail = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  return changeOf(context, by, { publisherId, action: 'edit publisher' }, (publisher) => {
+    const after = withChanges(publisher, fields);
+    if (isDeepStrictEqual(after, publisher)) return { done: publisher };
+    const change = { of: publisher, action: 'publisher update', subject: publisher.id };
+    return {
+      change: { ...change, detail: detail.join(', ') },
+      writes: [updating<PublisherRecord>(publisher, fields, onRevision(publisher))],
+      result: after,
+    };
+  });
+}

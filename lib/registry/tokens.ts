@@ -1,0 +1,138 @@
+import { memberIdOf } from '../caller.ts';
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { absent, type Item, onRevision } from '../store/items.ts';
+import { type Key, personalAccessTokenKey } from '../store/keys.ts';
+import { queryAll } from '../store/read.ts';
+import { checking, putting, updating, type Write } from '../store/write.ts';
+import { type Changed, type Changer, changeOf } from './changes.ts';
+import { type CredentialRecord, type PublisherRecord, type TokenRecord, tokenRecord } from './records.ts';
+
+/* Personal access tokens. Only their hashes are stored. */
+
+interface NewToken {
+  publisherId: string;
+  /** Of the token, which is shown once. */
+  hash: string;
+  label: string;
+  description?: string | undefined;
+  nodeId?: string | undefined;
+  expiresAt: string;
+}
+
+/** All that one member made ends in one transaction with the membership, so there is a bound. */
+const maxMade = 25;
+/** A version waits for its upload for a day, and its token counts until then. */
+const keptSeconds = 30 * 24 * 60 * 60;
+
+export async function createToken(
+  context: Context,
+  by: Changer,
+  { publisherId, hash, label, description, nodeId, expiresAt }: NewToken,
+): Promise<TokenRecord> {
+  const made = { publisherId, action: 'create token' as const, reads: tokensIn };
+  const { result } = await changeOf(context, by, made, (publisher, [items], { id, now }) => {
+    const made_by = 'operator' in by ? undefined : memberIdOf(by.userId);
+    requireRoom(items.map((item) => tokenRecord(item)).filter(isUsable), made_by);
+    const record: TokenRecord = {
+      ...personalAccessTokenKey(publisher.id, hash),
+      ...{ id, label, description, expires_at: expiresAt, node_id: nodeId },
+      created_at: new Date(now).toISOString(),
+      ...(made_by && { made_by, ttl: Math.ceil(Date.parse(expiresAt) / 1000) + keptSeconds }),
+      revision: 1,
+    };
+    const change = { of: publisher, action: 'token create', subject: id, detail: label };
+    return { change, writes: [putting(record, absent), standing(publisher, by)], result: record };
+  });
+  return result;
+}
+
+/**
+ * Goes with a new credential. That of a member is a write of the publisher: a removal of the member that has not seen the
+ * credential then decides again.
+ */
+export function standing(publisher: PublisherRecord, by: Changer): Write {
+  return 'operator' in by
+    ? checking<PublisherRecord>(publisher, [['moved_to', 'absent']])
+    : updating<PublisherRecord>(publisher, {}, onRevision(publisher));
+}
+
+export function requireRoom(usable: readonly CredentialRecord[], made_by: string | undefined): void {
+  if (made_by === undefined || usable.filter((each) => each.made_by === made_by).length < maxMade) return;
+  const message = `A member may have ${maxMade} of these at a time. End one first.`;
+  throw new ApiError('too_many_requests', { message });
+}
+
+export function tokensIn(publisherId: string) {
+  return [{ below: personalAccessTokenKey(publisherId, '') }] as const;
+}
+
+/** Whether it still publishes something. */
+export function isUsable({ revoked_at, expires_at }: TokenRecord): boolean {
+  return revoked_at === undefined && expires_at > new Date().toISOString();
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Whether a version may still become active with it. */
+export function isCounting({ revoked_at, expires_at }: TokenRecord): boolean {
+  return revoked_at === undefined && Date.parse(expires_at) > Date.now() - 2 * dayMs;
+}
+
+/** The tokens of a publisher, revoked ones included, oldest first. */
+export async function listTokens(context: Context, publisherId: string): Promise<TokenRecord[]> {
+  const items = await queryAll(context, personalAccessTokenKey(publisherId, ''));
+  return inOrder(items.map((item) => tokenRecord(item)));
+}
+
+export function inOrder<Record extends CredentialRecord>(records: readonly Record[]): Record[] {
+  return records.toSorted((a, b) => a.created_at.localeCompare(b.created_at));
+}
+
+/** Revokes a token for good, and returns since when it is revoked. */
+export function revokeToken(
+  context: Context,
+  by: Changer,
+  publisherId: string,
+  id: string,
+): Promise<Changed<string>> {
+  const find = (items: readonly Item[]) =>
+    items.map((item) => tokenRecord(item)).find((each) => each.id === id);
+  const about = { publisherId, action: 'revoke token' as const, reads: tokensIn, kind: 'token', id };
+  return endCredential(context, by, about, (items) => {
+    const record = find(items);
+    return record && { record, detail: record.label };
+  });
+}
+
+interface Ending {
+  publisherId: string;
+  action: 'revoke token' | 'end trust';
+  reads: (publisherId: string) => readonly [{ below: Key }];
+  kind: string;
+  id: string;
+}
+
+/** It stays, so that what was published with it and waits for an upload never becomes active. */
+export function endCredential<Record extends CredentialRecord>(
+  context: Context,
+  by: Changer,
+  { kind, id, ...ending }: Ending,
+  find: (items: readonly Item[]) => { record: Record; detail: string } | undefined,
+): Promise<Changed<string>> {
+  const about = ([items]: [Item[]]) => ({ madeBy: find(items)?.record.made_by });
+  return changeOf(context, by, { ...ending, about }, (publisher, [items], { now }) => {
+    const found = find(items);
+    const message = `The publisher "${publisher.id}" has no ${kind} with the id "${id}".`;
+    if (!found) throw new ApiError('not_found', { message });
+    const { record, detail } = found;
+    if (record.revoked_at !== undefined) return { done: record.revoked_at };
+    const revoked_at = new Date(now).toISOString();
+    const action = kind === 'token' ? 'token revoke' : 'trust remove';
+    return {
+      change: { of: publisher, action, subject: id, detail },
+      writes: [updating<CredentialRecord>(record, { revoked_at }, onRevision(record))],
+      result: revoked_at,
+    };
+  });
+}

@@ -1,0 +1,98 @@
+import { foldNodeId } from '@node-registry/registry-rules/names';
+import { memberIdOf } from '../caller.ts';
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { absent, type Item } from '../store/items.ts';
+import { trustKey } from '../store/keys.ts';
+import { queryAll } from '../store/read.ts';
+import { putting } from '../store/write.ts';
+import { type Changed, type Changer, changeOf } from './changes.ts';
+import { type TrustRecord, trustRecord } from './records.ts';
+import { endCredential, inOrder, requireRoom, standing } from './tokens.ts';
+
+/* The CI jobs that a publisher trusts. */
+
+export type NewTrust = Pick<
+  TrustRecord,
+  'issuer' | 'repository' | 'workflow' | 'job_workflow' | 'environment' | 'ref' | 'event' | 'node_id'
+>;
+
+/** One publish reads all trusts of a publisher. */
+const maxTrusts = 100;
+
+export async function addTrust(
+  context: Context,
+  by: Changer,
+  publisherId: string,
+  wanted: NewTrust,
+): Promise<TrustRecord> {
+  const about = { publisherId, action: 'add trust' as const, reads: trustsIn };
+  const { result } = await changeOf(context, by, about, (publisher, [items], { id, now }) => {
+    const trusts = items.map((item) => trustRecord(item)).filter(isTrusted);
+    const same = trusts.find((trust) => identityOf(trust) === identityOf(wanted));
+    if (same) {
+      const message = `"${publisher.id}" trusts these jobs already, by the trust ${same.id}.`;
+      throw new ApiError('conflict', { message });
+    }
+    if (trusts.length >= maxTrusts) {
+      const message = `"${publisher.id}" has ${maxTrusts} trusts, the maximum: remove one first.`;
+      throw new ApiError('too_many_requests', { message });
+    }
+    const made_by = 'operator' in by ? undefined : memberIdOf(by.userId);
+    requireRoom(trusts, made_by);
+    const record: TrustRecord = {
+      ...trustKey(publisher.id, id),
+      ...{ id, created_at: new Date(now).toISOString(), ...wanted, revision: 1 },
+      ...(made_by && { made_by }),
+    };
+    const change = { of: publisher, action: 'trust add', subject: id, detail: describeTrust(record) };
+    return { change, writes: [putting(record, absent), standing(publisher, by)], result: record };
+  });
+  return result;
+}
+
+export function trustsIn(publisherId: string) {
+  return [{ below: trustKey(publisherId, '') }] as const;
+}
+
+export function isTrusted({ revoked_at }: TrustRecord): boolean {
+  return revoked_at === undefined;
+}
+
+/** The trusts of a publisher, including removed ones, oldest first. */
+export async function listTrusts(context: Context, publisherId: string): Promise<TrustRecord[]> {
+  return inOrder((await queryAll(context, trustKey(publisherId, ''))).map((item) => trustRecord(item)));
+}
+
+/** Removes a trust for good, and returns since when. If it is added again, it pins its ids again. */
+export function removeTrust(
+  context: Context,
+  by: Changer,
+  publisherId: string,
+  id: string,
+): Promise<Changed<string>> {
+  const about = { publisherId, action: 'end trust' as const, reads: trustsIn, kind: 'trust', id };
+  return endCredential(context, by, about, (items: readonly Item[]) => {
+    const record = items.map((item) => trustRecord(item)).find((each) => each.id === id);
+    return record && { record, detail: describeTrust(record) };
+  });
+}
+
+function identityOf({ issuer, repository, node_id, ...trust }: NewTrust): string {
+  const { workflow, job_workflow, environment, ref, event } = trust;
+  const node = node_id === undefined ? undefined : foldNodeId(node_id);
+  const jobs = [workflow, job_workflow, environment, ref, event, node];
+  return JSON.stringify([issuer, repository.toLowerCase(), ...jobs]);
+}
+
+export function describeTrust(trust: NewTrust): string {
+  const { issuer, repository, workflow, job_workflow, environment, ref, event, node_id } = trust;
+  const limits = [
+    job_workflow === undefined ? [] : `by ${job_workflow}`,
+    environment === undefined ? [] : `environment ${environment}`,
+    ref ?? [],
+    event === undefined ? [] : `also for ${event}`,
+    node_id === undefined ? [] : `node ${node_id}`,
+  ].flat();
+  return [`${repository} ${workflow}`, ...limits, issuer].join(', ');
+}

@@ -1,0 +1,60 @@
+import {
+  createPersonalAccessToken,
+  hashPersonalAccessToken,
+} from '@node-registry/registry-rules/personal-access-tokens';
+import { memberIdOf } from '../caller.ts';
+import type { ReplyBody } from '../contract.ts';
+import * as contracts from '../contracts/self-service/credentials.ts';
+import { seePublisher } from '../registry/changes.ts';
+import { closedBy } from '../registry/may.ts';
+import { pickFields, type TokenRecord, type TrustRecord } from '../registry/records.ts';
+import { createToken, isUsable, listTokens, revokeToken } from '../registry/tokens.ts';
+import { addTrust, isTrusted, listTrusts, removeTrust } from '../registry/trusts.ts';
+import { peopleRoute } from './people.ts';
+
+export const credentialRoutes = [
+  peopleRoute(contracts.listPersonalAccessTokens, async ({ path, caller, context }) => {
+    const publisher = await seePublisher(context, caller, path.publisherId);
+    const isOwner = closedBy(caller, 'see all of publisher', { publisher }) === undefined;
+    const tokens = (await listTokens(context, publisher.id)).filter(isUsable);
+    const own = memberIdOf(caller.userId);
+    return tokens.filter(({ made_by }) => isOwner || made_by === own).map(tokenView);
+  }),
+  peopleRoute(contracts.createPersonalAccessToken, async ({ path, body, caller, context }) => {
+    const token = createPersonalAccessToken();
+    const record = await createToken(context, caller, {
+      ...path,
+      hash: hashPersonalAccessToken(token),
+      label: body.name,
+      description: body.description,
+      nodeId: body.node_id,
+      expiresAt: new Date(Date.now() + body.expires_in * 1000).toISOString(),
+    });
+    return { token, ...tokenView(record) };
+  }),
+  peopleRoute(contracts.deletePersonalAccessToken, async ({ path, caller, context }) => {
+    await revokeToken(context, caller, path.publisherId, path.tokenId);
+  }),
+  peopleRoute(contracts.listTrusts, async ({ path, caller, context }) => {
+    const publisher = await seePublisher(context, caller, path.publisherId);
+    return (await listTrusts(context, publisher.id)).filter(isTrusted).map(trustView);
+  }),
+  peopleRoute(contracts.createTrust, async ({ path, body, caller, context }) =>
+    trustView(await addTrust(context, caller, path.publisherId, body)),
+  ),
+  peopleRoute(contracts.deleteTrust, async ({ path, caller, context }) => {
+    await removeTrust(context, caller, path.publisherId, path.trustId);
+  }),
+];
+
+type Token = ReplyBody<typeof contracts.listPersonalAccessTokens>[number];
+
+export function tokenView({ label: name, created_at: createdAt, ...token }: TokenRecord): Token {
+  return pickFields<Token>({ ...token, name, createdAt }, contracts.Token);
+}
+
+type Trust = ReplyBody<typeof contracts.listTrusts>[number];
+
+export function trustView({ created_at: createdAt, ...trust }: TrustRecord): Trust {
+  return pickFields<Trust>({ ...trust, createdAt }, contracts.Trust);
+}

@@ -1,0 +1,98 @@
+import { type Caller, callerName } from '../caller.ts';
+import type { Call } from '../http/endpoint.ts';
+import * as contracts from '../contracts/self-service/publishers.ts';
+import { ApiError } from '../errors.ts';
+import type { Context } from '../context.ts';
+import { seePublisher } from '../registry/changes.ts';
+import { editOwnVersion, restoreVersion, withdrawVersion } from '../registry/edit-version.ts';
+import { nodeVersionView, readVersions } from '../registry/node-versions.ts';
+import { nodeView } from '../registry/nodes.ts';
+import { numbersRecord } from '../registry/numbers.ts';
+import { memberOf, permissionsOf, publisherFor } from '../registry/publishers.ts';
+import {
+  type NodeRecord,
+  nodeRecord,
+  type NodeVersionRecord,
+  ownedNodeRecord,
+  type PublisherRecord,
+} from '../registry/records.ts';
+import { isSameNodeId, keyName, nodeKey, numbersKey, ownedNodesOf } from '../store/keys.ts';
+import { get, queryAll, readAll } from '../store/read.ts';
+import { peopleRoute } from './people.ts';
+import { publisherAt } from './publishers.ts';
+
+/* What the members of a publisher see and do of its nodes. */
+
+export const nodeRoutes = [
+  peopleRoute(contracts.listNodesForPublisher, async ({ path, query: { page, limit }, caller, context }) => {
+    const publisher = await publisherAt(context, path.publisherId);
+    const items = await queryAll(context, ownedNodesOf(publisher.id));
+    const ids = items.map((item) => ownedNodeRecord(item).node_id).slice((page - 1) * limit, page * limit);
+    const nodes = await readNodes(context, ids, publisher);
+    const seesAll = caller && (caller.isAdmin || memberOf(publisher, caller.userId));
+    const shown = nodes.filter(({ node: { status, latest_version } }) =>
+      seesAll ? true : status === 'NodeStatusActive' && latest_version && !publisher.banned,
+    );
+    return {
+      nodes: shown.map((each) => ({ ...nodeView(each), publisher: publisherFor(caller, publisher) })),
+      total: items.length,
+      ...{ page, limit },
+      totalPages: Math.ceil(items.length / limit),
+    };
+  }),
+  peopleRoute(contracts.getPermissionOnPublisherNodes, async ({ path, caller, context }) => {
+    const publisher = await publisherAt(context, path.publisherId);
+    await nodeOf(context, publisher, path.nodeId);
+    return permissionsOf(caller, publisher);
+  }),
+  peopleRoute(contracts.listNodeVersions, async ({ path, query, caller, context }) => {
+    const publisher = await seePublisher(context, caller, path.publisherId);
+    const node = await nodeOf(context, publisher, path.nodeId);
+    const wanted = query.statuses?.split(',');
+    return (await readVersions(context, node.id))
+      .filter(({ status }) => (wanted ? wanted.includes(status) : status !== 'NodeVersionStatusDeleted'))
+      .sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
+      .map(nodeVersionView);
+  }),
+  peopleRoute(contracts.updateNodeVersion, async (call) => {
+    const { changelog, deprecated, status } = call.body;
+    const request = changeBy(call);
+    let version: NodeVersionRecord | undefined;
+    if (status) version = (await restoreVersion(call.context, request)).version;
+    // An empty edit is one as well: the answer is the version.
+    if (!version || changelog !== undefined || deprecated !== undefined)
+      version = (await editOwnVersion(call.context, request, { changelog, deprecated })).version;
+    return nodeVersionView(version);
+  }),
+  peopleRoute(contracts.deleteNodeVersion, async (call) => {
+    await withdrawVersion(call.context, changeBy(call));
+  }),
+];
+
+function changeBy({
+  path,
+  caller,
+}: Call<typeof contracts.updateNodeVersion> | Call<typeof contracts.deleteNodeVersion>) {
+  return { ...path, caller, actor: callerName(caller as Caller) };
+}
+
+async function nodeOf(context: Context, publisher: PublisherRecord, nodeId: string): Promise<NodeRecord> {
+  const node = nodeRecord((await get(context, nodeKey(nodeId)))[0]);
+  if (!node || !isSameNodeId(node.id, nodeId) || node.publisher_id !== publisher.id)
+    throw new ApiError('node_not_found');
+  return node;
+}
+
+/** In the order of their ids. */
+async function readNodes(context: Context, ids: readonly string[], publisher: PublisherRecord) {
+  const items = await readAll(
+    context,
+    ids.flatMap((id) => [nodeKey(id), numbersKey(id)]),
+  );
+  const found = new Map(items.map((item) => [keyName(item), item]));
+  return ids.flatMap((id) => {
+    const node = nodeRecord(found.get(keyName(nodeKey(id))));
+    const numbers = numbersRecord(found.get(keyName(numbersKey(id))));
+    return node?.publisher_id === publisher.id ? [{ node, numbers, publisher }] : [];
+  });
+}

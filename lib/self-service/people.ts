@@ -1,0 +1,35 @@
+import { type Caller, hasClaim, valuesOf } from '../caller.ts';
+import * as config from '../config.ts';
+import type { Contract, ReplyBody } from '../contract.ts';
+import { ApiError } from '../errors.ts';
+import type { Call } from '../http/endpoint.ts';
+import { type Route, route } from '../http/router.ts';
+
+/** A route for people. The operator may restrict who of the issuer's users that is. */
+export function peopleRoute<C extends Contract & { access: 'user' | 'guest' }>(
+  contract: C,
+  act: (call: Call<C>) => Promise<ReplyBody<C>>,
+): Route {
+  return route(contract, async (call) => {
+    const caller: Caller | undefined = call.caller;
+    if (contract.access === 'user' && caller && !isApproved(caller))
+      throw new ApiError('forbidden', { message });
+    return act(call);
+  });
+}
+
+const message = 'The operator of this service has not opened self-service to this person.';
+
+function isApproved(caller: Caller): boolean {
+  const wanted = config.signIn().SELF_SERVICE_CLAIM;
+  return caller.isAdmin || !wanted || hasClaim(caller, wanted);
+}
+
+/** The address that the issuer has verified, if the operator reads addresses. */
+export function emailOf({ claims = {} }: Caller): string | undefined {
+  const { EMAIL_CLAIM } = config.signIn();
+  if (EMAIL_CLAIM === undefined || ![true, 'true'].includes(claims.email_verified as boolean))
+    return undefined;
+  const [email] = valuesOf(claims, EMAIL_CLAIM);
+  return typeof email === 'string' ? email : undefined;
+}

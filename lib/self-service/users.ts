@@ -1,0 +1,55 @@
+import { memberIdOf } from '../caller.ts';
+import { latestAttempts, spendingOf } from '../attempts/own-usage.ts';
+import { downloadUrl } from '../bucket/object-keys.ts';
+import type { ReplyBody } from '../contract.ts';
+import { taskRecord } from '../notifications/records.ts';
+import { pickFields } from '../registry/records.ts';
+import { taskHashOf, taskKey } from '../store/keys.ts';
+import { readAll } from '../store/read.ts';
+import * as config from '../config.ts';
+import * as contracts from '../contracts/self-service/users.ts';
+import { route } from '../http/router.ts';
+import { publishersOf } from '../registry/memberships.ts';
+import { publisherFor } from '../registry/publishers.ts';
+import { emailOf, peopleRoute } from './people.ts';
+
+export const userRoutes = [
+  route(contracts.signInSettings, async () => {
+    const { TOKEN_ISSUER, TOKEN_AUDIENCE, ID_TOKENS } = config.tokens();
+    const { LOGIN_CLIENT_ID, LOGIN_SCOPES, LOGIN_AUDIENCE } = config.signIn();
+    return {
+      issuer: TOKEN_ISSUER,
+      ...(LOGIN_CLIENT_ID !== undefined && { client_id: LOGIN_CLIENT_ID }),
+      scopes: LOGIN_SCOPES.split(' '),
+      audience: LOGIN_AUDIENCE ?? TOKEN_AUDIENCE,
+      token: ID_TOKENS === 'accepted' ? ('id_token' as const) : ('access_token' as const),
+      loopback_ports: [...contracts.loopbackPorts],
+    };
+  }),
+  peopleRoute(contracts.getUser, async ({ caller }) => ({
+    id: caller.userId,
+    member_id: memberIdOf(caller.userId),
+    email: emailOf(caller),
+    isAdmin: caller.isAdmin,
+    isApproved: true,
+  })),
+  peopleRoute(contracts.listPublishersForUser, async ({ caller, context }) =>
+    (await publishersOf(context, caller.userId)).map((publisher) => publisherFor(caller, publisher)),
+  ),
+  peopleRoute(contracts.getSpending, ({ query, caller, context }) => spendingOf(context, caller, query)),
+  peopleRoute(contracts.listTasks, async ({ query, caller, context }) => {
+    const { attempts, hasMore } = await latestAttempts(context, caller, query, maxTasks);
+    const hashes = attempts.flatMap(({ task_hash }) => task_hash ?? []);
+    const tasks = (await readAll(context, hashes.map(taskKey))).map((item) => taskRecord(item));
+    const statuses = new Map(tasks.map((task) => [taskHashOf(task), task.status_key]));
+    const shown = attempts.map(({ task_hash = '', ...attempt }) => {
+      const status_key = statuses.get(task_hash);
+      const status_url = status_key === undefined ? undefined : downloadUrl(status_key);
+      return pickFields<Task>({ ...attempt, ...(status_url && { status_url }) }, contracts.Task);
+    });
+    return { tasks: shown, has_more: hasMore };
+  }),
+];
+
+const maxTasks = 200;
+type Task = ReplyBody<typeof contracts.listTasks>['tasks'][number];

@@ -1,0 +1,213 @@
+import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { handler } from '../../functions/self-service.ts';
+import { selfServiceContracts } from '../../infra/operations.ts';
+import { memberIdOf } from '../../lib/caller.ts';
+import type { Contract } from '../../lib/contract.ts';
+import { blockCaller } from '../../tools/admin/spend/limits.ts';
+import { type HttpFunction, startGateway } from '../../tools/local/gateway.ts';
+import { createSigningKey, issueToken } from '../../tools/local/issuer.ts';
+import { errorsOf } from '../../tools/openapi/answers.ts';
+import { addNode, addPublisher, addToken, addVersion, setPublisherFields } from '../support/registry.ts';
+import { untilEnd } from '../support/serve.ts';
+import { differences, readTable, restoreTable, type TableImage } from '../support/table-image.ts';
+import { bearer } from '../support/tokens.ts';
+
+/*
+ * Every route through a socket: who may, in a snapshot (read its diff as a change of that), and that a refusal changes
+ * nothing.
+ */
+
+jest.setTimeout(120_000);
+
+const keys = [
+  ...selfServiceContracts.map(({ method, path }) => `${method} ${path}`),
+  'GET /users/publishers/',
+];
+const cors = {
+  allowedOrigins: ['*'],
+  allowedMethods: [],
+  allowedHeaders: [],
+  exposedResponseHeaders: [],
+  maxAge: 1,
+};
+const load = async () => handler as HttpFunction;
+const routes = keys.map((key) => ({ key, timeoutMs: 20_000, load }));
+const gateway = untilEnd(await startGateway({ port: 0, routes, cors }));
+
+interface Asked {
+  path?: Record<string, string>;
+  query?: string;
+  body?: unknown;
+}
+
+interface Answered {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into replies of every shape
+  body: any;
+}
+
+async function ask(
+  name: string,
+  token: string | undefined,
+  { path = {}, query = '', body }: Asked = {},
+): Promise<Answered> {
+  const { method, path: pattern } = contractOf(name);
+  const url = pattern.replace(/\{(\w+)\}/g, (_, parameter) => encodeURIComponent(path[parameter] ?? ''));
+  const response = await fetch(`${gateway.url}${url}${query}`, {
+    method,
+    headers: { 'content-type': 'application/json', ...(token && { authorization: token }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+function contractOf(name: string): Contract {
+  const found = selfServiceContracts.find((contract) => contract.name === name);
+  if (!found) throw new Error(`There is no contract ${name}.`);
+  return found;
+}
+
+const people = {
+  'no token': undefined,
+  expired: bearer('olga', { expiresInSeconds: -60 }),
+  foreign: `Bearer ${issueToken(createSigningKey(), { user: 'olga' })}`,
+  stranger: bearer('constructor'),
+  'owner of another': bearer('otto'),
+  'ex-member': bearer('xenia'),
+  member: bearer('mats'),
+  maker: bearer('mila'),
+  owner: bearer('olga'),
+  'blocked owner': bearer('bea'),
+  admin: bearer('ada', { admin: true }),
+};
+
+/** What stands at a publisher, by the publisher's id. */
+interface World {
+  tokens: Record<string, string>;
+  trusts: Record<string, string>;
+  invitations: Record<string, string>;
+  invitationIds: Record<string, string>;
+  image: TableImage;
+}
+let world: World;
+
+const uuid = '7a3b6f0e-2f8c-4f43-9a51-0b4f7a2f9d10';
+const trust = { issuer: 'https://ci.example.com', repository: 'octo/nodes', workflow: 'release.yml' };
+
+beforeAll(async () => {
+  const made: Omit<World, 'image'> = { tokens: {}, trusts: {}, invitations: {}, invitationIds: {} };
+  await addPublisher('other', { otto: 'owner' });
+  for (const id of ['acme', 'shut']) {
+    await addPublisher(id, { olga: 'owner', bea: 'owner', mats: 'member', mila: 'owner', xenia: 'member' });
+    const path = { publisherId: id };
+    const { body: token } = await ask('createPersonalAccessToken', people.maker, {
+      path,
+      body: { name: 'a token' },
+    });
+    const { body: trusted } = await ask('createTrust', people.maker, { path, body: trust });
+    const { body: invited } = await ask('createInvitation', people.owner, { path, body: {} });
+    Object.assign(made.tokens, { [id]: token.id });
+    Object.assign(made.trusts, { [id]: trusted.id });
+    Object.assign(made.invitations, { [id]: invited.invitation });
+    Object.assign(made.invitationIds, { [id]: invited.id });
+    await ask('updateMember', people.owner, {
+      path: { ...path, memberId: memberIdOf('mila') },
+      body: { role: 'member' },
+    });
+    await ask('removeMember', people.owner, { path: { ...path, memberId: memberIdOf('xenia') } });
+    await addNode(id, `${id}-node`, {
+      latest_version: { id: uuid, version: '1.0.0', status: 'NodeVersionStatusActive' },
+    });
+    await addVersion(id, `${id}-node`, '1.0.0', {
+      id: uuid,
+      createdAt: '2026-11-20T12:00:00.000Z',
+      archive_key: 'archives/a',
+    });
+    await addToken(id);
+  }
+  await setPublisherFields('shut', { banned: true, ban_reason: 'malware' });
+  await blockCaller('admin', 'user:bea', 'spam');
+  world = { ...made, image: await readTable() };
+});
+
+beforeEach(async () => {
+  await restoreTable(world.image, await readTable());
+});
+
+/** A request that the owner of an unbanned publisher may make. */
+const requests: Record<string, (id: string) => Asked> = {
+  signInSettings: () => ({}),
+  getUser: () => ({}),
+  listPublishersForUser: () => ({}),
+  getSpending: () => ({ query: '?from=2026-11-28' }),
+  listTasks: () => ({ query: '?from=2026-11-20' }),
+  validatePublisher: () => ({ query: '?username=free-id' }),
+  createPublisher: () => ({ body: { id: 'New.One', name: 'New' } }),
+  getPublisher: (publisherId) => ({ path: { publisherId } }),
+  updatePublisher: (publisherId) => ({ path: { publisherId }, body: { description: 'Other' } }),
+  getPermissionOnPublisher: (publisherId) => ({ path: { publisherId } }),
+  getPermissionOnPublisherNodes: (publisherId) => ({ path: { publisherId, nodeId: `${publisherId}-node` } }),
+  listNodesForPublisher: (publisherId) => ({ path: { publisherId } }),
+  listNodeVersions: (publisherId) => ({ path: { publisherId, nodeId: `${publisherId}-node` } }),
+  updateNodeVersion: (publisherId) => ({
+    path: { publisherId, nodeId: `${publisherId}-node`, versionId: uuid },
+    body: { deprecated: true },
+  }),
+  deleteNodeVersion: (publisherId) => ({
+    path: { publisherId, nodeId: `${publisherId}-node`, versionId: uuid },
+  }),
+  listHistory: (publisherId) => ({ path: { publisherId } }),
+  listMembers: (publisherId) => ({ path: { publisherId } }),
+  updateMember: (publisherId) => ({
+    path: { publisherId, memberId: memberIdOf('mats') },
+    body: { role: 'owner' },
+  }),
+  removeMember: (publisherId) => ({ path: { publisherId, memberId: memberIdOf('mats') } }),
+  listInvitations: (publisherId) => ({ path: { publisherId } }),
+  createInvitation: (publisherId) => ({ path: { publisherId }, body: { role: 'owner' } }),
+  deleteInvitation: (publisherId) => ({
+    path: { publisherId, invitationId: String(world.invitationIds[publisherId]) },
+  }),
+  acceptInvitation: (publisherId) => ({ body: { invitation: world.invitations[publisherId] } }),
+  listPersonalAccessTokens: (publisherId) => ({ path: { publisherId } }),
+  createPersonalAccessToken: (publisherId) => ({ path: { publisherId }, body: { name: 'laptop' } }),
+  deletePersonalAccessToken: (publisherId) => ({
+    path: { publisherId, tokenId: String(world.tokens[publisherId]) },
+  }),
+  listTrusts: (publisherId) => ({ path: { publisherId } }),
+  createTrust: (publisherId) => ({ path: { publisherId }, body: { ...trust, workflow: 'other.yml' } }),
+  deleteTrust: (publisherId) => ({ path: { publisherId, trustId: String(world.trusts[publisherId]) } }),
+};
+
+describe('who may', () => {
+  test.each(selfServiceContracts.map(({ name }) => name))(
+    '%s, of a publisher and of a banned one',
+    async (name) => {
+      const contract = contractOf(name);
+      const request = requests[name];
+      if (!request) throw new Error(`${name} has no request.`);
+      const rows: string[] = [];
+      for (const [person, token] of Object.entries(people)) {
+        const cells: string[] = [];
+        for (const id of ['acme', 'shut']) {
+          const { status, body } = await ask(name, token, request(id));
+          const after = await readTable();
+          const changes = differences(world.image, after);
+          cells.push(status < 300 ? `${status}` : `${status} ${body.error}`);
+          if (status < 300) expect(contract.reply?.safeParse(body).error?.issues).toBeUndefined();
+          else
+            expect([body.error, errorsOf(contract)]).toEqual([
+              body.error,
+              expect.arrayContaining([body.error]),
+            ]);
+          if (status >= 300 || contract.method === 'GET') expect(changes).toEqual([]);
+          else expect(changes.length).toBeGreaterThan(0);
+          await restoreTable(world.image, after);
+        }
+        rows.push(`${person.padEnd(16)} ${[...new Set(cells)].join(' | ')}`);
+      }
+      expect(`\n${rows.join('\n')}\n`).toMatchSnapshot();
+    },
+  );
+});
