@@ -58,9 +58,7 @@ async function hostNode(nodeId: string, name: string) {
   return storedItem(pk, sk);
 }
 
-beforeAll(async () => {
-  await seed();
-});
+beforeAll(seed);
 
 describe('a published archive', () => {
   test('gets its host nodes as entries, and its version and node say so', async () => {

@@ -16,9 +16,7 @@ const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
 const other = zip([{ name: 'node.py', data: 'print("other")\n' }]);
 const bad = Buffer.from('this is not a zip, and it is long enough to be read');
 
-beforeAll(async () => {
-  await seed();
-});
+beforeAll(seed);
 
 describe('an upload URL', () => {
   const isThere = async (upload: Upload) => (await findObject(stagingKey(upload))) !== undefined;

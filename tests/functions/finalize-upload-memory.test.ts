@@ -30,9 +30,7 @@ const program = `
   process.stdout.write(JSON.stringify({ peakBytes, ms }) + '\\n');
 `;
 
-beforeAll(async () => {
-  await seed();
-});
+beforeAll(seed);
 
 /** Finalizes in a separate process. */
 async function measure(upload: Upload): Promise<{ peakBytes: number; ms: number }> {

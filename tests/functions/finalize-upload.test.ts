@@ -28,9 +28,7 @@ const bad = Buffer.from('this is not a zip, and it is long enough to be read');
 const _other = zip([{ name: 'node.py', data: 'print("other")\n' }]);
 const active = { status: 'NodeVersionStatusActive', sha256: sha256(archive) };
 
-beforeAll(async () => {
-  await seed();
-});
+beforeAll(seed);
 
 describe('an archive that arrived', () => {
   test('makes its version active, with address, size and digest', async () => {

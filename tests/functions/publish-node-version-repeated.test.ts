@@ -70,21 +70,4 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions again, with the
 
     expect((await publish(publication)).body).toEqual(first.body);
   });
-
-  test('takes the key once more after a rejection', async () => {
-    const publication = { nodeId: 'banned-before', headers: key() };
-    await publish({ nodeId: 'banned-before' });
-    await setFields(nodeKey('banned-before'), { status: 'NodeStatusBanned' });
-    const rejected = await publish(publication);
-    await setFields(nodeKey('banned-before'), { status: 'NodeStatusActive' });
-
-    expect([rejected.body.error, (await publish(publication)).status]).toEqual(['node_banned', 201]);
-  });
-
-  test('rejects the key for another version', async () => {
-    const publication = { nodeId: 'keyed', headers: key() };
-    await publish(publication);
-
-    expect((await publish({ ...publication, version: '3.0.0' })).body.error).toBe('idempotency_mismatch');
-  });
 });

@@ -20,13 +20,9 @@ function update(body: unknown, headers: Record<string, string> = owner, at: Reco
   return invoke(handler, 'update-node', { path: at, body, headers });
 }
 
-beforeAll(async () => {
-  await addPublisher('acme', { olga: 'owner', mats: 'member' });
-});
+beforeAll(() => addPublisher('acme', { olga: 'owner', mats: 'member' }));
 
-beforeEach(async () => {
-  await addNode('acme', 'Some.Node', { name: 'Some Node', description: 'before', tags: ['old'] });
-});
+beforeEach(() => addNode('acme', 'Some.Node', { name: 'Some Node', description: 'before', tags: ['old'] }));
 
 describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
   describe('200', () => {

@@ -42,14 +42,10 @@ beforeAll(async () => {
   client = createRegistryClient({ baseUrl: stack.apiUrl, accessToken: () => stack.token('OWNER') });
 });
 
-afterAll(async () => {
-  await Promise.all([stack?.stop(), browser?.close()]);
-});
+afterAll(() => Promise.all([stack?.stop(), browser?.close()]));
 
 // An open page that plays a film or polls would slow the other tests down.
-afterEach(async () => {
-  await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
-});
+afterEach(() => Promise.all((browser?.contexts() ?? []).map((context) => context.close())));
 
 /** A page of another origin than the API's. */
 async function openOrigin() {

@@ -24,9 +24,7 @@ let problems: string[];
     [stack, browser] = await Promise.all([startLocalStack(undefined, []), launchBrowser()]);
   });
 
-  afterAll(async () => {
-    await Promise.all([stack?.stop(), browser?.close()]);
-  });
+  afterAll(() => Promise.all([stack?.stop(), browser?.close()]));
 
   beforeEach(async () => {
     ({ page, problems } = await openPage(browser, 1280));

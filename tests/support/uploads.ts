@@ -71,12 +71,7 @@ export function eventOf(...uploads: Upload[]): S3Event {
 }
 
 export async function finalize(...uploads: Upload[]): Promise<void> {
-  await finalizeAs(randomUUID(), ...uploads);
-}
-
-/** The invocations of one event and its retries have one id. */
-export async function finalizeAs(awsRequestId: string, ...uploads: Upload[]): Promise<void> {
-  const invocation = { awsRequestId, getRemainingTimeInMillis: () => limitMs };
+  const invocation = { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => limitMs };
   await requireNoOpenWrites(limitMs, () => handler(eventOf(...uploads), invocation));
 }
 

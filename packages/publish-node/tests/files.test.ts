@@ -50,9 +50,7 @@ async function expectWhatGitShips(): Promise<void> {
 }
 
 describe('the archive of a git folder', () => {
-  beforeEach(async () => {
-    await git(folder, 'init', '--quiet');
-  });
+  beforeEach(() => git(folder, 'init', '--quiet'));
 
   test('equals git for a pack with tracked files that it ignores, a link and an allowed .env', async () => {
     await writeFiles(folder, { 'LICENSE.txt': 'MIT\n', 'node.py': '', '.env': 'A=1' });

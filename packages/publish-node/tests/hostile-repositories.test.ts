@@ -18,9 +18,7 @@ import { readPyProject } from '../pyproject.ts';
 let outside: string;
 const environment = { ...process.env };
 
-beforeAll(async () => {
-  await cloneInto(join(directory, 'plain'), {}, async () => {});
-});
+beforeAll(() => cloneInto(join(directory, 'plain'), {}, async () => {}));
 
 beforeEach(async () => {
   outside = join(place, 'outside');

@@ -66,19 +66,17 @@ let problems: string[];
     '/lost',
   ];
 
-  test.each(opened.flatMap((path) => [360, 1280].map((pixels) => [path, pixels] as const)))(
-    '%s passes axe in both color schemes, and fits its width, at %d pixels',
-    async (path, pixels) => {
-      await open(path, pixels);
-      if (path === '/search') await status('The most used nodes');
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
+  // At 1,280 pixels axe finds nothing else.
+  test.each(opened)('%s passes axe in both color schemes, and fits 360 pixels', async (path) => {
+    await open(path, 360);
+    if (path === '/search') await status('The most used nodes');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
 
-        expect(await accessibilityProblems(page)).toEqual([]);
-      }
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(pixels);
-    },
-  );
+      expect(await accessibilityProblems(page)).toEqual([]);
+    }
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+  });
 
   const asked = () => host.asked.map(({ path }) => path).filter((path) => !path.endsWith('.png'));
 

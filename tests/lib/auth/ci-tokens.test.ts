@@ -17,9 +17,7 @@ import { serve } from '../../support/serve.ts';
 
 /** What a token proves and which tokens publish nothing is tested through the front door, in tests/functions. */
 
-beforeEach(() => {
-  Object.assign(keySets, { areDown: false, requests: 0 });
-});
+beforeEach(() => void Object.assign(keySets, { areDown: false, requests: 0 }));
 
 /** As after a cold start. */
 beforeEach(() => configure({ ...process.env }));

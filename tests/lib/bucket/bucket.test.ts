@@ -43,9 +43,7 @@ const collision = [[], [19, 45, 59, 83, 109, 123]].map((changed) => {
 
 const elsewhere = () => `archives/${randomUUID()}/a b+é.zip`;
 
-afterEach(() => {
-  s3().middlewareStack.remove('answer');
-});
+afterEach(() => void s3().middlewareStack.remove('answer'));
 
 function failWith(httpStatusCode: number, only?: string): void {
   const failure = Object.assign(new Error('failed'), { $metadata: { httpStatusCode } });

@@ -10,9 +10,7 @@ import { listen } from '../../../tools/processes/ports.ts';
 const call = (remainingMs?: number) =>
   invoke(proxies['relight-image'], 'relight-image', remainingMs === undefined ? {} : { remainingMs });
 
-beforeAll(async () => {
-  await call();
-});
+beforeAll(() => call());
 
 describe('a provider that stalls', () => {
   test.each([

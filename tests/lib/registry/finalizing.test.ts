@@ -25,9 +25,7 @@ const activate = (upload: Upload) => finalizing.activate(soon(), upload, 'a fina
 const close = (upload: Upload) => finalizing.close(soon(), upload, tooLarge);
 const complete = ({ nodeId, version }: Upload) => finalizing.finishPublishing(soon(), nodeId, version);
 
-beforeAll(async () => {
-  await seed();
-});
+beforeAll(seed);
 
 async function latestOf(nodeId: string): Promise<unknown> {
   return (await storedNode(nodeId))?.latest_version?.version;

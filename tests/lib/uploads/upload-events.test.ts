@@ -30,9 +30,7 @@ function handle(event: S3Event | object): Promise<void> {
   });
 }
 
-beforeAll(async () => {
-  await seed();
-});
+beforeAll(seed);
 
 describe('an S3 event', () => {
   test('finalizes each decoded key, until a second before the invocation ends', async () => {
