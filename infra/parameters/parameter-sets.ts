@@ -36,7 +36,8 @@ export const parameterSets = {
   direct: { ...requiredParameters, notifications: 'direct' },
   /** Without a distribution, and with another account's key. */
   minimal: {
-    ...{ ...requiredParameters, downloadBaseUrl: 'https://cdn.example.com' },
+    ...requiredParameters,
+    downloadBaseUrl: 'https://cdn.example.com',
     videoProviderKey: 'secretsmanager:arn:aws:secretsmanager:us-east-1:210987654321:secret:video-key-AbCdEf',
   },
   /** Everything that can be switched on. */

@@ -34,7 +34,11 @@ export function secureStores({ Resources }: Template): void {
 
 function takeTlsOnly(policy: Part, Action: string, Resource: Part): void {
   policy.Properties.PolicyDocument.Statement.unshift({
-    ...{ Sid: 'OnlyOverTls', Effect: 'Deny', Principal: '*', Action, Resource },
+    Sid: 'OnlyOverTls',
+    Effect: 'Deny',
+    Principal: '*',
+    Action,
+    Resource,
     Condition: { Bool: { 'aws:SecureTransport': 'false' } },
   });
 }

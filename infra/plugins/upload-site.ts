@@ -29,8 +29,11 @@ async function uploadSite(framework: Given): Promise<void> {
     await s3
       .send(
         new PutObjectCommand({
-          ...{ Bucket: values.bucketName, Key: path, Body: content },
-          ...{ ContentType: type, CacheControl: cacheControl },
+          Bucket: values.bucketName,
+          Key: path,
+          Body: content,
+          ContentType: type,
+          CacheControl: cacheControl,
           ...(isFirst && { IfNoneMatch: '*' }),
         }),
       )

@@ -67,7 +67,8 @@ export function alarmProperties(it: Alarm, prefix: string, topic: string | undef
     TreatMissingData: mustRun ? 'breaching' : isLasting ? 'ignore' : 'notBreaching',
     ComparisonOperator: below === undefined ? 'GreaterThanThreshold' : 'LessThanThreshold',
     Threshold: below ?? above,
-    ...{ DatapointsToAlarm, EvaluationPeriods },
+    DatapointsToAlarm,
+    EvaluationPeriods,
     ...(mustRun && {
       WarmUpConfiguration: {
         WarmUpPeriodDurationInMinutes: (seconds * EvaluationPeriods) / 60 + creationMinutes,
@@ -78,7 +79,8 @@ export function alarmProperties(it: Alarm, prefix: string, topic: string | undef
           Metrics: [
             { Id: 'result', Label: it.name, Expression: metric.expression },
             ...Object.entries(metric.metrics).map(([Id, each]) => ({
-              ...{ Id, ReturnData: false },
+              Id,
+              ReturnData: false,
               MetricStat: { Stat: each.statistic, Period: seconds, Metric: metricOf(each) },
             })),
           ],

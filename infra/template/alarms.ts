@@ -99,16 +99,22 @@ interface SweepAlarms {
 }
 
 const hourly: Omit<SweepAlarms, 'sweep'> = {
-  ...{ missing: texts.noSweep, seconds: hours, minRuns: 1 },
-  ...{ missingPeriods: [2, 2] as const, unvisitedPeriods: [3, 4] as const },
+  missing: texts.noSweep,
+  seconds: hours,
+  minRuns: 1,
+  missingPeriods: [2, 2] as const,
+  unvisitedPeriods: [3, 4] as const,
 };
 
 const sweeps: SweepAlarms[] = [
   { sweep: 'uploads', ...hourly },
   { sweep: 'host-nodes', ...hourly },
   {
-    ...{ sweep: 'downloads', missing: texts.noDownloads, only: 'countsDownloads' },
-    ...{ seconds: 12 * hours, minRuns: 1 },
+    sweep: 'downloads',
+    missing: texts.noDownloads,
+    only: 'countsDownloads',
+    seconds: 12 * hours,
+    minRuns: 1,
   },
   { sweep: 'catalog', missing: texts.noCatalog },
   // Four parts run five times. A run may fall into the next period, and without one part there are 15.
@@ -251,7 +257,10 @@ function indexAlarms(stage: Stage): Alarm[] {
 function readAlarm(stage: Stage): Alarm {
   const failed = own(stage, 'failed_reads', {}, 'Maximum');
   return alarm('failed-reads', texts.failedReads, failed, {
-    ...{ seconds: minutes, periods: [3, 3], above: 0, mustRun: true },
+    seconds: minutes,
+    periods: [3, 3],
+    above: 0,
+    mustRun: true,
   });
 }
 

@@ -9,7 +9,9 @@ export function conditionsOf(values: Values) {
   const CountsDownloads = ServesDownloads && values.accessLogs !== 'off';
   const LogsAccesses = values.accessLogs === 'on';
   return {
-    ...{ ServesDownloads, CountsDownloads, LogsAccesses },
+    ServesDownloads,
+    CountsDownloads,
+    LogsAccesses,
     KeepsLogs: LogsAccesses || CountsDownloads,
     HasArchiveAdministrator: Boolean(values.archiveAdministratorArn),
     HasDomain: Boolean(values.domainName),

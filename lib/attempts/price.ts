@@ -83,7 +83,9 @@ function pricedFields({ durationsOf }: PriceRule, body: object) {
   const isExact = isStated && (durations.length === 1 || durations.every(Number.isInteger));
   const sum = secondsIn(durations, 0);
   return {
-    ...{ model: textOf('model'), resolution: textOf('resolution'), seconds: isExact ? sum : undefined },
+    model: textOf('model'),
+    resolution: textOf('resolution'),
+    seconds: isExact ? sum : undefined,
     stated: isStated ? sum : undefined,
     durations,
   };

@@ -35,7 +35,11 @@ async function problemOf(context: Context, kind: (typeof kinds)[number]): Promis
     if (reply.status === 200 && reply.body.toString() === text) return undefined;
     // A new stage doesn't have it yet, and a status expires. The next run reads it.
     await writeIfMatches(context, {
-      ...{ key, text, contentType: 'text/plain', cacheControl: 'no-store', etag: undefined },
+      key,
+      text,
+      contentType: 'text/plain',
+      cacheControl: 'no-store',
+      etag: undefined,
     });
     return { status: reply.status };
   } catch (error) {

@@ -39,7 +39,10 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
     const taskHeaders = relay?.taskHeaders ?? {};
     const attempt = newAttempt(
       {
-        ...{ operation: contract.name, caller, requestId: request.requestId, taskHash: relay?.taskHash },
+        operation: contract.name,
+        caller,
+        requestId: request.requestId,
+        taskHash: relay?.taskHash,
         keyHash: keyed && hashOfKey(keyed),
       },
       contract.price,

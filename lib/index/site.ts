@@ -5,7 +5,11 @@ import { site } from '../config.ts';
 export function currentSite(): Site {
   const { SITE_URL, SITE_NAME, SITE_LOGO, SITE_LINKS, SITE_REPORT_URL, TOOL_PACKAGE } = site();
   return {
-    ...{ url: SITE_URL, name: SITE_NAME, logo: SITE_LOGO, links: SITE_LINKS },
-    ...{ reportUrl: SITE_REPORT_URL, toolPackage: TOOL_PACKAGE },
+    url: SITE_URL,
+    name: SITE_NAME,
+    logo: SITE_LOGO,
+    links: SITE_LINKS,
+    reportUrl: SITE_REPORT_URL,
+    toolPackage: TOOL_PACKAGE,
   };
 }

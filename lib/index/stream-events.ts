@@ -57,7 +57,9 @@ async function followStream(context: Context, event: DynamoDBStreamEvent): Promi
     const { parts, failed, ...counts } = await writeChanges(context, keys);
     await handOn(context, [...parts, ...failed]);
     log('info', 'index', {
-      ...{ records: event.Records.length, ...counts, lag_ms: Date.now() - oldestOf(event) },
+      records: event.Records.length,
+      ...counts,
+      lag_ms: Date.now() - oldestOf(event),
       ...(parts.length + failed.length > 0 && { parts: parts.length, failed: failed.length }),
     });
     return { batchItemFailures: [] };

@@ -121,7 +121,10 @@ async function storeReport(context: Context, report: Report, seen?: TaskRecord):
         {
           ...changes,
           ...((isDone || report.isGivenUp) && task.pending_since !== undefined && owesNothing),
-          ...{ sequence, reported_at: at, task_id: taskId, ttl: ttlFrom(now) },
+          sequence,
+          reported_at: at,
+          task_id: taskId,
+          ttl: ttlFrom(now),
         },
         onRevision(task),
       ),

@@ -316,7 +316,10 @@ function writeNode(
   }
   const created_at = new Date(now).toISOString();
   const born = {
-    ...{ id: nodeId, publisher_id: publisherId, created_at, status: 'NodeStatusActive' as const },
+    id: nodeId,
+    publisher_id: publisherId,
+    created_at,
+    status: 'NodeStatusActive' as const,
     versions: 1,
   };
   const owned: OwnedNodeRecord = { ...ownedNodeKey(publisherId, nodeId), node_id: nodeId, created_at };

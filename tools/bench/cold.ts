@@ -66,7 +66,11 @@ async function addNodes(count: number): Promise<{ node_id: string; version: stri
     PutRequest: {
       Item: toAttributes({
         ...nodeVersionKey(node_id, version),
-        ...{ id: `${node_id}-${version}`, node_id, version, publisher_id: 'demo', revision: 1 },
+        id: `${node_id}-${version}`,
+        node_id,
+        version,
+        publisher_id: 'demo',
+        revision: 1,
         status: 'NodeVersionStatusActive',
         changelog: 'One or two sentences about what is new in this version and what has been fixed.',
         dependencies: ['numpy>=2', 'pillow'],

@@ -25,8 +25,10 @@ export async function localCorsRules(): Promise<CorsRule[]> {
     ...uploads
       .filter(({ AllowedMethods }) => AllowedMethods.includes('PUT'))
       .map(({ AllowedMethods, AllowedHeaders, ExposedHeaders, MaxAge }) => ({
-        ...{ methods: AllowedMethods, headers: inLowerCase(AllowedHeaders) },
-        ...{ exposed: ExposedHeaders, maxAge: MaxAge },
+        methods: AllowedMethods,
+        headers: inLowerCase(AllowedHeaders),
+        exposed: ExposedHeaders,
+        maxAge: MaxAge,
       })),
     {
       methods: CorsConfig.AccessControlAllowMethods.Items,

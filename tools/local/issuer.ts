@@ -77,8 +77,13 @@ const ciLifetimeSeconds = 10 * 60;
 export function issueCiToken(key: SigningKey, job: CiJob): string {
   const now = Math.floor(Date.now() / 1000);
   return signClaims(key, {
-    ...{ iss: ciIssuerName, aud: localEnvironment.CI_AUDIENCE },
-    ...{ jti: randomUUID(), iat: now, nbf: now, exp: now + ciLifetimeSeconds, run_id: String(now) },
+    iss: ciIssuerName,
+    aud: localEnvironment.CI_AUDIENCE,
+    jti: randomUUID(),
+    iat: now,
+    nbf: now,
+    exp: now + ciLifetimeSeconds,
+    run_id: String(now),
     ...gitHubJob(job),
   });
 }
@@ -88,10 +93,17 @@ export function gitHubJob({ repository, workflow, ref = 'refs/tags/v1.0.0' }: Ci
   const [owner = ''] = repository.split('/');
   const workflow_ref = `${repository}/.github/workflows/${workflow}@${ref}`;
   return {
-    ...{ sub: `repo:${repository}:ref:${ref}`, repository, repository_id: String(crc32(repository)) },
-    ...{ repository_owner: owner, repository_owner_id: String(crc32(owner)) },
-    ...{ workflow_ref, job_workflow_ref: workflow_ref, ref, sha: hash('sha1', `${repository}${ref}`) },
-    ...{ run_attempt: '1', event_name: 'push' },
+    sub: `repo:${repository}:ref:${ref}`,
+    repository,
+    repository_id: String(crc32(repository)),
+    repository_owner: owner,
+    repository_owner_id: String(crc32(owner)),
+    workflow_ref,
+    job_workflow_ref: workflow_ref,
+    ref,
+    sha: hash('sha1', `${repository}${ref}`),
+    run_attempt: '1',
+    event_name: 'push',
   };
 }
 

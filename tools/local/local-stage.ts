@@ -97,7 +97,14 @@ function millisecondsOf(rate: string): number {
 function scheduledEvent(): object {
   const time = new Date().toISOString();
   return {
-    ...{ version: '0', id: randomUUID(), source: 'aws.events', 'detail-type': 'Scheduled Event' },
-    ...{ account: '000000000000', region: 'us-east-1', time, resources: [], detail: {} },
+    version: '0',
+    id: randomUUID(),
+    source: 'aws.events',
+    'detail-type': 'Scheduled Event',
+    account: '000000000000',
+    region: 'us-east-1',
+    time,
+    resources: [],
+    detail: {},
   };
 }

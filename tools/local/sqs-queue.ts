@@ -100,8 +100,14 @@ export class Queue {
     const id = randomUUID();
     const now = this.#now();
     this.#messages.set(id, {
-      ...{ id, body, group, sentAt: now, visibleAt: now + delaySeconds * 1000 },
-      ...{ receives: 0, handle: undefined, isDuplicated: Math.random() < this.faults.duplicates },
+      id,
+      body,
+      group,
+      sentAt: now,
+      visibleAt: now + delaySeconds * 1000,
+      receives: 0,
+      handle: undefined,
+      isDuplicated: Math.random() < this.faults.duplicates,
     });
     this.#wake();
     return id;

@@ -158,7 +158,9 @@ async function startStores(): Promise<void> {
     givenDynamodb ??
       run(
         startStrictDynamoDb({
-          ...{ port: dynamodb, file: `${localDirectory}/dynamodb.sqlite`, onEnd: stopWithout },
+          port: dynamodb,
+          file: `${localDirectory}/dynamodb.sqlite`,
+          onEnd: stopWithout,
           onWrite: followTable(() => loadStarted('write-index')),
         }),
       ),

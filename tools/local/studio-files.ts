@@ -15,8 +15,16 @@ export async function buildStudio(): Promise<Map<string, Uint8Array>> {
     entryPoints: ['studio.tsx', 'studio.css', 'try.ts'].map((name) =>
       fileURLToPath(new URL(`studio/${name}`, import.meta.url)),
     ),
-    ...{ outdir: 'built', write: false, bundle: true, minify: true, format: 'esm', target: 'es2022' },
-    ...{ jsx: 'automatic', jsxImportSource: 'preact', conditions: ['in-tree'], logLevel: 'warning' },
+    outdir: 'built',
+    write: false,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    conditions: ['in-tree'],
+    logLevel: 'warning',
   });
   return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
 }
@@ -36,7 +44,11 @@ export function studioPage(apiUrl: string): string {
   return layout(plainSite, {
     title: 'Studio',
     description: 'Make films and pictures on the local stack, and see each request and its cost.',
-    ...{ script: 'studio.js', style: 'studio.css', nav: studioNav, badge: 'local', origins },
+    script: 'studio.js',
+    style: 'studio.css',
+    nav: studioNav,
+    badge: 'local',
+    origins,
     main: html`<div id="studio"><noscript><p class="empty">The studio needs scripts. <a href="${localAddress(site)}">The registry’s pages</a> and <a href="/reference/">the reference</a> do not.</p></noscript></div>`,
   });
 }
@@ -74,7 +86,9 @@ export async function studioConfig(apiUrl: string, values: Record<string, string
   const [storeUrl, siteUrl] = [localAddress(ports.s3), localAddress(ports.site)];
   const downloadsUrl = `${storeUrl}/${bucketName}`;
   return {
-    ...{ apiUrl, downloadsUrl, siteUrl },
+    apiUrl,
+    downloadsUrl,
+    siteUrl,
     values: { ...values, 'The API': apiUrl, 'Downloads and the index': downloadsUrl, 'The pages': siteUrl },
     requests: Object.fromEntries(entries.map(({ name, schema }) => [name, schema])),
     paths: Object.fromEntries(entries.map(({ name, path }) => [name, path])),

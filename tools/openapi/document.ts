@@ -58,7 +58,9 @@ const gatewayResponse: JsonObject = {
 };
 
 const accessToken = {
-  ...{ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  type: 'http',
+  scheme: 'bearer',
+  bearerFormat: 'JWT',
   description: "An access token of the deployment's issuer",
 };
 
@@ -122,7 +124,9 @@ function describeOperation(operation: Described, contracts: readonly Contract[])
   const examples = sample && { examples: { sample: { value: sample.body } } };
   const content = { 'application/json': { schema: reference(requestName(contract)), ...examples } };
   return {
-    ...{ operationId: contract.name, summary: contract.summary, description: descriptionOf(contract) },
+    operationId: contract.name,
+    summary: contract.summary,
+    description: descriptionOf(contract),
     tags: [tagOf(contract)],
     security: securityOf(contract),
     parameters: [

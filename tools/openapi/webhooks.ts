@@ -142,7 +142,10 @@ function notification({ operationId, summary, tag, sample }: Notification): Json
   const examples = { sample: { value: sample } };
   return {
     post: {
-      ...{ operationId, summary, description, tags: [tag] },
+      operationId,
+      summary,
+      description,
+      tags: [tag],
       // The signature replaces a token.
       security: [],
       parameters: signed,

@@ -19,7 +19,8 @@ async function run(command: string, ...args: string[]): Promise<string> {
 
 async function cutOf(next: string): Promise<Cut> {
   return {
-    ...{ current: release.name, next },
+    current: release.name,
+    next,
     unclean: await run('git', 'status', '--porcelain'),
     tree: await run('git', 'rev-parse', 'HEAD^{tree}'),
     // Written by .ci/run.

@@ -73,11 +73,13 @@ export async function restoreTable(aws: Aws, { table, copy, print }: Restore): P
 /** Adds the table's missing records, and deletes the surplus. Returns the number of changes. */
 async function align(aws: Aws, copy: string, table: string): Promise<number> {
   const written = await compare(aws, table, {
-    ...{ from: copy, to: table },
+    from: copy,
+    to: table,
     changeOf: (item, now) => (isDeepStrictEqual(item, now) ? undefined : { PutRequest: { Item: item } }),
   });
   const deleted = await compare(aws, table, {
-    ...{ from: table, to: copy },
+    from: table,
+    to: copy,
     changeOf: (item, then) => (then ? undefined : { DeleteRequest: { Key: keyOf(item) } }),
   });
   return written + deleted;

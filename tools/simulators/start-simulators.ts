@@ -70,8 +70,19 @@ const options: Record<keyof Misbehavior, readonly string[]> = {
   provider: ['image', 'video'],
   method: ['POST', 'GET'],
   stage: ['before_headers', 'after_headers'],
-  ...{ times: amount, status: amount, ms: amount, bytes: amount, reason: [], message: [], invalidParams: [] },
-  ...{ retryAfter: [], text: [], contentType: [], accepted: [], fields: [], without: [] },
+  times: amount,
+  status: amount,
+  ms: amount,
+  bytes: amount,
+  reason: [],
+  message: [],
+  invalidParams: [],
+  retryAfter: [],
+  text: [],
+  contentType: [],
+  accepted: [],
+  fields: [],
+  without: [],
 };
 const optionsHelp = Object.entries(options)
   .map(([name, values]) => (values.length > 0 ? `${name} (${values.join(', ')})` : name))
@@ -91,7 +102,9 @@ ${promptWordsHelp}`;
 
 const commands: Record<string, (simulation: Simulation, fields: Fields) => object> = {
   'GET /control/record': ({ credits, received, tasks, armed }) => ({
-    ...{ credits, received, armed },
+    credits,
+    received,
+    armed,
     tasks: tasks.list,
   }),
   'POST /control/misbehave': (simulation, fields) => {

@@ -91,7 +91,9 @@ export const list = command({
   async run() {
     const callers = await listLimits();
     const data = callers.map(({ caller, limits: { values: limits = {}, blocked } = {} }) => ({
-      ...{ user: callerText(caller), limits, blocked },
+      user: callerText(caller),
+      limits,
+      blocked,
     }));
     const rows = data.map(({ user, limits, blocked }) => [
       ...[user, describe(limits), blocked?.at, blocked?.reason],

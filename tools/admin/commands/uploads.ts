@@ -43,7 +43,11 @@ export const sweep = command({
       const { node_id, version, id: version_id, pending_since: since, status_reason: reason = '' } = entry;
       const { finding, error } = visited;
       data.push({
-        ...{ node_id, version, version_id, finding, since },
+        node_id,
+        version,
+        version_id,
+        finding,
+        since,
         ...(standing.has(finding) && { reason }),
         ...(error !== undefined && { error: textOf(error) }),
       });

@@ -27,7 +27,10 @@ export const operations: readonly Operation[] = [
     shown: ['prompt', 'model', 'duration', 'resolution', 'aspect_ratio', 'images'],
     start: () => ({
       prompt: 'Rain on a lake at dawn, slow camera, reeds in front',
-      ...{ model: 'vidq3-pro', duration: 5, resolution: '720p', aspect_ratio: '16:9' },
+      model: 'vidq3-pro',
+      duration: 5,
+      resolution: '720p',
+      aspect_ratio: '16:9',
     }),
   },
   {
@@ -45,7 +48,9 @@ export const operations: readonly Operation[] = [
     action: 'Make the film',
     shown: ['model', 'resolution', 'start_image', 'image_settings'],
     start: ({ samplePicture }) => ({
-      ...{ model: 'vidq2-pro', resolution: '720p', start_image: samplePicture },
+      model: 'vidq2-pro',
+      resolution: '720p',
+      start_image: samplePicture,
       image_settings: [
         { key_image: samplePicture, prompt: 'Clouds gather', duration: 3 },
         { key_image: samplePicture, prompt: 'Rain falls', duration: 3 },

@@ -61,7 +61,10 @@ export function useTasks(registry: RegistryClient) {
   const start = (operation: Operation, call: PaidCall, body: Fields) => {
     const order = crypto.randomUUID();
     const task: Task = {
-      ...{ order, operation: operation.name, at: Date.now(), state: 'sending' },
+      order,
+      operation: operation.name,
+      at: Date.now(),
+      state: 'sending',
       title: titleOf(body),
       body: hasBytes(body) ? undefined : body,
     };
