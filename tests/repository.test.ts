@@ -480,6 +480,11 @@ describe('the lines', () => {
     // The reviewed template, and the rules that only repeat it.
     { issue: 58, room: 'tests', lines: -255 },
     { issue: 58, room: 'tools', lines: 55 },
+    // Objects without a spread that only pleased the formatter.
+    { issue: 58, room: 'lib functions', lines: 26 },
+    { issue: 58, room: 'infra', lines: 20 },
+    { issue: 58, room: 'tools', lines: 80 },
+    { issue: 58, room: 'tests', lines: -36 },
     // Oracles, and the width of a character.
     { issue: 58, room: 'tests', lines: 36 },
     { issue: 58, room: 'packages', lines: 12 },

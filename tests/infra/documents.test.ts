@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { ofType, packagedStage } from './packaging.ts';
+import { packagedStage } from './packaging.ts';
 
-const [deploy, runbook, capacity, spending] = ['deploy', 'runbook', 'capacity', 'spending'].map((name) =>
+const [deploy, runbook, spending] = ['deploy', 'runbook', 'spending'].map((name) =>
   readFileSync(`docs/${name}.md`, 'utf8'),
-) as [string, string, string, string];
+) as [string, string, string];
 
 /** The commands in code blocks and code spans, each on one line. */
 function commands(text: string): string[] {
@@ -39,17 +39,8 @@ describe('the documents for operators', () => {
     }
   });
 
-  test('say what the alarms of a stage cost, whose resources fit into one stack', async () => {
-    const [plain, full] = await Promise.all([packagedStage('minimal'), packagedStage('full')]);
-    const alarms = ofType(plain, 'AWS::CloudWatch::Alarm').map(([, alarm]) => alarm);
-    const metrics = alarms.flatMap(({ Metrics = [{ MetricStat: {} }] }) =>
-      Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat),
-    );
-    // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
-    expect(Object.keys(full.template.Resources).length).toBeLessThanOrEqual(500);
-
-    const [, dollars] = /alarms ([\d.]+), the sweeps/.exec(capacity) ?? [];
-    // A metric costs 0.10 dollars; some more do not change the document.
-    expect(Math.abs((10 * Number(dollars)) / metrics.length - 1)).toBeLessThan(0.15);
+  // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
+  test('describe a stage whose resources fit into one stack', async () => {
+    expect(Object.keys((await packagedStage('full')).template.Resources).length).toBeLessThanOrEqual(500);
   });
 });
