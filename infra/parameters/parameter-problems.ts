@@ -68,6 +68,11 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'must be required with this proxyAccess: it says who may spend.',
   ],
   [
+    ({ proxyAccess, stageCreditsPerDay }) => proxyAccess === 'any' && !(Number(stageCreditsPerDay) > 0),
+    'stageCreditsPerDay',
+    'must be given with proxyAccess=any: each person who signs in gets a budget, so only this one bounds all.',
+  ],
+  [
     ({ proxyAccess, proxyClaim }) => (proxyAccess === 'claim') !== Boolean(proxyClaim),
     'proxyClaim',
     'and proxyAccess=claim must be given together.',

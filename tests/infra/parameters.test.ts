@@ -170,6 +170,7 @@ describe('parameters together', () => {
       /^creditRates must be given .* and stageCreditsPerDay 0: /,
       { creditsPerDay: 'none', stageCreditsPerDay: '9000', creditRates: '' },
     ],
+    [/^stageCreditsPerDay must be given with proxyAccess=any: /, { proxyAccess: 'any' }],
     [/^creditsPerDay is below every rate: /, { creditsPerDay: '5', ...rateOf(task) }],
     [
       /^webAclArn needs the stage’s own distribution: /,
@@ -192,6 +193,7 @@ describe('parameters together', () => {
 
   test.each<[values: Values, place?: string]>([
     [{ creditsPerDay: 'none', stageCreditsPerDay: '0', creditRates: '' }],
+    [{ proxyAccess: 'any', stageCreditsPerDay: '9000' }],
     [{ creditsPerDay: '6', ...rateOf(task) }],
     [{ bucketName: 'a'.repeat(58), accessLogs: 'on' }],
     [rateOf(frames)],
