@@ -166,7 +166,7 @@ export interface Row {
 export type Action = keyof typeof table;
 type Actor = Caller | 'operator' | undefined;
 
-/** The record that closes every action to a caller, for as long as it is there. */
+/** The record that closes to a caller every action but those that only take rights away, for as long as it is there. */
 export function blockOf(caller: Caller): Key {
   return blockKey(callerHash(callerName(caller)));
 }

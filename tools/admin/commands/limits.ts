@@ -135,7 +135,7 @@ export const block = command({
   parameters: ['user'],
   summary: "Stop a caller's paid requests, edits and publishes at once",
   notes:
-    'For a leaked access token: it stays valid until it expires, but can no longer buy, edit or publish anything, not even as an admin. Running tasks are not stopped. A publish without an access token goes on: end its personal token with "token revoke" or its CI job with "trust remove", or ban the publisher. A user who has paid can be given as the `principal` of log lines.',
+    'For a leaked access token: it stays valid until it expires, but can no longer buy, edit or publish anything, not even as an admin; it can still revoke tokens and leave publishers. Running tasks are not stopped. A publish without an access token goes on: end its personal token with "token revoke" or its CI job with "trust remove", or ban the publisher. A user who has paid can be given as the `principal` of log lines.',
   options: { reason: { value: 'TEXT', about: 'Why; callers do not see it', required: true } },
   examples: [`caller block 'auth0|1234' --reason "token on a public page; case 7"`],
   impact: async ({ user }) => `stops all paid requests, edits and publishes of ${user}`,
