@@ -556,8 +556,9 @@ describe('the lines', () => {
     { issue: 62, room: 'tests', lines: 275 },
     // 63
     // Ceremony of tests, class by class: what went is noticed by what stays.
-    { issue: 63, room: 'packages', lines: -40 },
-    { issue: 63, room: 'tests', lines: -490 },
+    { issue: 63, room: 'tools', lines: -2 },
+    { issue: 63, room: 'packages', lines: -119 },
+    { issue: 63, room: 'tests', lines: -502 },
   ];
   /** For all rooms at the end of the round. */
   const aim = 83_000;

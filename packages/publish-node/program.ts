@@ -86,11 +86,9 @@ const elsewhere: Record<string, string> = {
   ...{ unpublish: removal, yank: removal, remove: removal, delete: removal },
   ...{ login, logout: login, adduser: login },
   ...{ install: 'To get a version: download NODE.', add: 'To get a version: download NODE.' },
-  ...{
-    info: 'To see a node: show NODE.',
-    view: 'To see a node: show NODE.',
-    list: 'To list versions: versions NODE.',
-  },
+  info: 'To see a node: show NODE.',
+  view: 'To see a node: show NODE.',
+  list: 'To list versions: versions NODE.',
 };
 
 const exitHelp = `

@@ -128,34 +128,32 @@ describe('docs/notifications.md, run as printed', () => {
   });
 });
 
-describe('the README, pasted as printed', () => {
-  /** A printed answer: it may leave fields out, and a text with `…` stands for any text. */
-  function sample(printed: string): object {
-    return JSON.parse(printed, (_, value) =>
-      typeof value === 'string' && value.includes('…') ? expect.any(String) : value,
-    );
-  }
+/** A printed answer: it may leave fields out, and a text with `…` stands for any text. */
+function sample(printed: string): object {
+  return JSON.parse(printed, (_, value) =>
+    typeof value === 'string' && value.includes('…') ? expect.any(String) : value,
+  );
+}
 
-  test('publishes, uploads, reads and generates a video, and answers what the samples print', async () => {
-    const names = (await readdir('.')).filter((name) => name !== '.local');
-    for (const name of names) await symlink(resolve(name), join(folder, name));
-    // Its own: `npm start` takes no folder for its data in which only a test has left something.
-    await mkdir(join(folder, '.local'));
-    const readme = await readFile('README.md', 'utf8');
-    const script = commandsBelow(readme, '## Try it')
-      .replaceAll('http://localhost:3000', stack.apiUrl)
-      .replaceAll('http://localhost:3004', stack.pagesUrl);
-    const { stdout } = await run('sh', ['-e', '-c', script], { cwd: folder, env: stack.environment });
-    const samples = [...readme.matchAll(/^```json\n(.*?)^```$/gms)].map(([, text = '']) => sample(text));
-    const answers = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+test('the README, pasted as printed publishes, uploads, reads and generates a video, and answers what the samples print', async () => {
+  const names = (await readdir('.')).filter((name) => name !== '.local');
+  for (const name of names) await symlink(resolve(name), join(folder, name));
+  // Its own: `npm start` takes no folder for its data in which only a test has left something.
+  await mkdir(join(folder, '.local'));
+  const readme = await readFile('README.md', 'utf8');
+  const script = commandsBelow(readme, '## Try it')
+    .replaceAll('http://localhost:3000', stack.apiUrl)
+    .replaceAll('http://localhost:3004', stack.pagesUrl);
+  const { stdout } = await run('sh', ['-e', '-c', script], { cwd: folder, env: stack.environment });
+  const samples = [...readme.matchAll(/^```json\n(.*?)^```$/gms)].map(([, text = '']) => sample(text));
+  const answers = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 
-    expect(samples).toHaveLength(4);
-    expect(answers).toHaveLength(samples.length);
-    expect(answers).toMatchObject(samples);
-  });
+  expect(samples).toHaveLength(4);
+  expect(answers).toHaveLength(samples.length);
+  expect(answers).toMatchObject(samples);
 });
 
 test('docs/publishing.md, pasted as printed, takes an empty machine from nothing to a published version', async () => {
@@ -327,14 +325,12 @@ describe('docs/examples/cookbook', () => {
     const outfile = join(folder, 'recipe.mjs');
     await build({
       stdin: { contents, resolveDir: place },
-      ...{
-        outfile,
-        bundle: true,
-        format: 'esm',
-        platform: 'node',
-        conditions: ['in-tree'],
-        logLevel: 'silent',
-      },
+      outfile,
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      conditions: ['in-tree'],
+      logLevel: 'silent',
       plugins: [
         {
           name: 'frameworks',
@@ -369,12 +365,10 @@ describe('docs/examples/cookbook', () => {
     const body = JSON.stringify({ task_id: '1', state: 'success' });
     const keys = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
     return {
-      ...{
-        ...plainEnvironment,
-        REGISTRY: stack.apiUrl,
-        ACCESS_TOKEN: stack.token('OWNER'),
-        DATABASE: ':memory:',
-      },
+      ...plainEnvironment,
+      REGISTRY: stack.apiUrl,
+      ACCESS_TOKEN: stack.token('OWNER'),
+      DATABASE: ':memory:',
       PUBLIC_KEY: keys[0]?.publicKey,
       SIGNED: JSON.stringify({ body, headers: signatureHeaders(keys, { id: 'msg_1', body }) }),
     };

@@ -176,28 +176,29 @@ test.each([
   expect([status, body.host_node_name]).toEqual([200, name]);
 });
 
-describe('serverless invoke local', () => {
-  // A request and an event. A command takes seconds, and tests/functions answers every sample event.
-  const shown = {
-    'update-node': '"statusCode": 200',
-    'finalize-upload': '"node_id":"demo-node"',
-  };
+// A request and an event. A command takes seconds, and tests/functions answers every sample event.
+const shown = {
+  'update-node': '"statusCode": 200',
+  'finalize-upload': '"node_id":"demo-node"',
+};
 
-  /** The offset of its ports is the only hint to where the stack is. */
-  function offsetOnly(): NodeJS.ProcessEnv {
-    const { AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL_S3, TOKEN_JWKS_URL, ...rest } = stack.environment;
-    const { IMAGE_PROVIDER_URL, VIDEO_PROVIDER_URL, ...environment } = rest;
-    return environment;
-  }
+/** The offset of its ports is the only hint to where the stack is. */
+function offsetOnly(): NodeJS.ProcessEnv {
+  const { AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL_S3, TOKEN_JWKS_URL, ...rest } = stack.environment;
+  const { IMAGE_PROVIDER_URL, VIDEO_PROVIDER_URL, ...environment } = rest;
+  return environment;
+}
 
-  test.each(Object.entries(shown))('answers the sample event of %s', async (name, words) => {
+test.each(Object.entries(shown))(
+  'serverless invoke local answers the sample event of %s',
+  async (name, words) => {
     const functionName = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
     const command = ['invoke', 'local', '-f', functionName, '-p', `events/${name}.json`];
     const { stdout } = await run('serverless', command, { env: offsetOnly() });
 
     expect(stdout).toContain(words);
-  });
-});
+  },
+);
 
 /** Whether a process of the group still runs. A zombie does not. */
 async function isGroupAlive(group: number): Promise<boolean> {

@@ -7,11 +7,9 @@ type Json = any;
 
 /** The methods of the typed client. */
 const methods: Record<string, string> = {
-  ...{
-    bulkNodeVersions: 'versions.bulk',
-    publishNodeVersion: 'versions.register',
-    updateNode: 'nodes.update',
-  },
+  bulkNodeVersions: 'versions.bulk',
+  publishNodeVersion: 'versions.register',
+  updateNode: 'nodes.update',
   ...{ updateHostNode: 'hostNodes.update', relightImage: 'images.relight', textToVideo: 'videos.fromText' },
   ...{ extendVideo: 'videos.extend', multiframeVideo: 'videos.multiframe' },
 };

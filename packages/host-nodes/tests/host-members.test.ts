@@ -12,13 +12,11 @@ const modules = [
   ...['nodes', 'folder_paths', 'node_helpers', 'server', 'execution', 'latent_preview', 'comfy_extras'],
   ...['comfy', 'comfy.utils', 'comfy.samplers', 'comfy.sd', 'comfy.model_management', 'comfy.cli_args'],
   ...['comfy.comfy_types', 'comfy.comfy_types.IO', 'comfy.comfy_types.node_typing', 'comfy_execution.graph'],
-  ...[
-    'comfy_api.latest',
-    'comfy_api.latest.io',
-    'comfy_api.latest._io',
-    'comfy_api.input',
-    'comfy_api.v0_0_2',
-  ],
+  'comfy_api.latest',
+  'comfy_api.latest.io',
+  'comfy_api.latest._io',
+  'comfy_api.input',
+  'comfy_api.v0_0_2',
 ];
 
 const uses: ((member: string) => string)[] = [

@@ -30,25 +30,19 @@ const isCommand = (line: string) => line.trim().startsWith('::') || /##\w*\[/.te
 const deceives = /(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/u;
 
 const hostile = [
-  ...[
-    '::add-mask::x',
-    ' \t ::error::x',
-    '\u00A0\u2003::error::x',
-    '\u200B::error::x',
-    'x ##[add-path]/tmp/evil',
-  ],
-  ...[
-    'x ##VSO[task.setvariable]y',
-    "x ##teamcity[setParameter name='env.PATH']",
-    'x\n::set-output name=a::b',
-  ],
-  ...[
-    'x\r::error::b',
-    'x\u2028::error::b',
-    '\u001B[31mred\u001B[2K\u001B[1A',
-    '\u001B]0;evil\u0007',
-    '\u009B31m',
-  ],
+  '::add-mask::x',
+  ' \t ::error::x',
+  '\u00A0\u2003::error::x',
+  '\u200B::error::x',
+  'x ##[add-path]/tmp/evil',
+  'x ##VSO[task.setvariable]y',
+  "x ##teamcity[setParameter name='env.PATH']",
+  'x\n::set-output name=a::b',
+  'x\r::error::b',
+  'x\u2028::error::b',
+  '\u001B[31mred\u001B[2K\u001B[1A',
+  '\u001B]0;evil\u0007',
+  '\u009B31m',
   ...['a\u202Etxt.py', '\u2066a\u2069', 'a\ud83d', 'a\u{E0041}'],
 ];
 
@@ -234,13 +228,11 @@ describe('a step of GitHub Actions', () => {
     const evil = 'x\nversion=9.9.9\n| <img src=x onerror=1> | `a` [b](javascript:1)\r\n::error::';
     const { outputs, summary } = await leave({
       ...{ status: 'published', version: evil, download_url: evil, node: evil },
-      ...{
-        sha256: 'ab',
-        files: [1, 2],
-        host_nodes: [1],
-        left_out: [{ files: 2 }, { files: 1 }],
-        notes: [evil],
-      },
+      sha256: 'ab',
+      files: [1, 2],
+      host_nodes: [1],
+      left_out: [{ files: 2 }, { files: 1 }],
+      notes: [evil],
     });
 
     // A sign of the shell would command a script that an output is put into.

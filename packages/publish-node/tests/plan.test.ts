@@ -210,78 +210,23 @@ describe('a key of a service', () => {
   };
   const signs = { ...alphabets, l: lower, d: '1234567890', b: `${letters}+/` };
   /** In braces the sign of an alphabet and a number of characters: one of each kind that is issued. */
-  const shapes = [
-    ...[
-      'sk-ant-api03-{A93}AA',
-      'sk-proj-{A48}',
-      'sk-svcacct-{A48}',
-      'sk-admin-{A48}',
-      'sk-{L20}T3BlbkFJ{L20}',
-    ],
-    ...[
-      'sk-or-v1-{h64}',
-      'sk-{h32}',
-      'sk_live_{L24}',
-      'rk_live_{L99}',
-      'hf_{L34}',
-      'api_org_{L34}',
-      'ghp_{L36}',
-    ],
-    ...[
-      'gho_{L36}',
-      'ghu_{L36}',
-      'ghs_{L36}',
-      'ghr_{L76}',
-      'github_pat_11{L20}_{L59}',
-      'AKIA{B16}',
-      'ASIA{B16}',
-    ],
-    ...[
-      'AIza{A35}',
-      'npm_{L36}',
-      'glpat-{A20}',
-      'glpat-{A27}.01.1{l7}',
-      'xoxb-{d12}-{d13}-{L24}',
-      'r8_{L37}',
-    ],
-    ...[
-      'xoxp-{d10}-{d10}-{d12}-{h32}',
-      'xapp-1-A0{B9}-{d13}-{h64}',
-      'comfyui-{h64}',
-      'gsk_{L52}',
-      'xai-{L80}',
-    ],
-    ...[
-      'pplx-{L48}',
-      'sk_{h48}',
-      'pypi-AgEIcHlwaS5vcmc{A150}',
-      'dckr_pat_{A27}',
-      'SG.{A22}.{A43}',
-      'dapi{h32}',
-    ],
-    ...[
-      'GOCSPX-{A28}',
-      'ya29.{A150}',
-      'dop_v1_{h64}',
-      'shpat_{h32}',
-      'lin_api_{L40}',
-      'ntn_{L46}',
-      'key_{h128}',
-    ],
-    ...['nvapi-{A64}', 'csk-{l48}', 'tvly-dev-{L32}', 'rpa_{B42}', 'jina_{h32}{A28}', 'pcsk_{L5}_{L60}'],
-    ...['luma-{h8}-{h4}-{h4}-{h4}-{h12}-{h8}-{h4}-{h4}-{h4}-{h12}', 'lsv2_pt_{h32}_{h10}', 'sbp_{h40}'],
-    ...['sntrys_{b150}', 'ATATT3{A180}', 'PMAK-{h24}-{h34}', 'glsa_{L32}_{h8}'],
-    ...['//discord.com/api/webhooks/{d18}/{A68}', '//hooks.slack.com/services/T{B10}/B{B10}/{L24}'],
-    ...[
-      'postgresql://app:{L16}@db.host.io/x',
-      'mongodb+srv://me:{L16}@c0.mongodb.net',
-      'key-{h32}',
-      '{h32}-us12',
-    ],
-    ...['aws_secret_access_key={b40}', 'AccountKey={b86}==', 'FAL_KEY="{h8}-{h4}-{h4}-{h4}-{h12}:{h32}"'],
-    ...['{d9}:AA{A33}', 'M{L25}.{A6}.{A38}', 'pat{L14}.{h64}', 'CIVITAI_API_KEY = "{h32}"'],
-    ...['"together_token": "{h64}"'],
-  ];
+  const shapes = `
+    sk-ant-api03-{A93}AA sk-proj-{A48} sk-svcacct-{A48} sk-admin-{A48} sk-{L20}T3BlbkFJ{L20}
+    sk-or-v1-{h64} sk-{h32} sk_live_{L24} rk_live_{L99} hf_{L34} api_org_{L34} ghp_{L36} gho_{L36}
+    ghu_{L36} ghs_{L36} ghr_{L76} github_pat_11{L20}_{L59} AKIA{B16} ASIA{B16} AIza{A35} npm_{L36}
+    glpat-{A20} glpat-{A27}.01.1{l7} xoxb-{d12}-{d13}-{L24} r8_{L37} xoxp-{d10}-{d10}-{d12}-{h32}
+    xapp-1-A0{B9}-{d13}-{h64} comfyui-{h64} gsk_{L52} xai-{L80} pplx-{L48} sk_{h48}
+    pypi-AgEIcHlwaS5vcmc{A150} dckr_pat_{A27} SG.{A22}.{A43} dapi{h32} GOCSPX-{A28} ya29.{A150}
+    dop_v1_{h64} shpat_{h32} lin_api_{L40} ntn_{L46} key_{h128} nvapi-{A64} csk-{l48} tvly-dev-{L32}
+    rpa_{B42} jina_{h32}{A28} pcsk_{L5}_{L60} luma-{h8}-{h4}-{h4}-{h4}-{h12}-{h8}-{h4}-{h4}-{h4}-{h12}
+    lsv2_pt_{h32}_{h10} sbp_{h40} sntrys_{b150} ATATT3{A180} PMAK-{h24}-{h34} glsa_{L32}_{h8}
+    //discord.com/api/webhooks/{d18}/{A68} //hooks.slack.com/services/T{B10}/B{B10}/{L24}
+    postgresql://app:{L16}@db.host.io/x mongodb+srv://me:{L16}@c0.mongodb.net key-{h32} {h32}-us12
+    aws_secret_access_key={b40} AccountKey={b86}== FAL_KEY="{h8}-{h4}-{h4}-{h4}-{h12}:{h32}"
+    {d9}:AA{A33} M{L25}.{A6}.{A38} pat{L14}.{h64}`
+    .trim()
+    .split(/\s+/)
+    .concat('CIVITAI_API_KEY = "{h32}"', '"together_token": "{h64}"');
   test.each(shapes)('finds each of 200 generated keys of the shape %s', (shape) => {
     const count = Number(
       [...shape.matchAll(/(?<=\{.)\d+/g)].reduce((sum, [digits]) => sum + Number(digits), 0),
@@ -331,22 +276,16 @@ describe('a key of a service', () => {
     ...['sk-your-key-here-1234567890abcdefghij', 'class="sk-folding-cube-container"', `desk-${random}`],
     ...['hf_hub_download_with_a_very_long_name_of_function', 'AKIAIOSFODNN7EXAMPLE', `AIza${'A'.repeat(35)}`],
     ...['npm_config_registry_and_a_long_name_of_a_variable', `glpat-${'x'.repeat(20)}`],
-    ...[
-      'postgres://user:password123@host.io/db',
-      'postgresql://a:S3cr3t-9aB7x@localhost/x',
-      `pat${random}.a`,
-    ],
-    ...[
-      'civitai_hash = "0123456789abcdef0123456789abcdee"',
-      `AWS_SECRET_ACCESS_KEY=\${{ secrets.AWS }}`,
-      `key-${random}`,
-    ],
-    ...[
-      `redis://:\${PASSWORD}@cache.internal:6379`,
-      'comfyui-frontend-package',
-      `hf_${'A7'.repeat(17)}`,
-      `comfyui-${'ab'.repeat(32)}`,
-    ],
+    'postgres://user:password123@host.io/db',
+    'postgresql://a:S3cr3t-9aB7x@localhost/x',
+    `pat${random}.a`,
+    'civitai_hash = "0123456789abcdef0123456789abcdee"',
+    `AWS_SECRET_ACCESS_KEY=\${{ secrets.AWS }}`,
+    `key-${random}`,
+    `redis://:\${PASSWORD}@cache.internal:6379`,
+    'comfyui-frontend-package',
+    `hf_${'A7'.repeat(17)}`,
+    `comfyui-${'ab'.repeat(32)}`,
     ...['xoxb-your-token-goes-here-1234567890', `r8_${'*'.repeat(37)}`, `r8_${random}${random}`],
   ])('finds no key in %s', (text) => {
     expect(secretIn('config.py', Buffer.from(text))).toBeUndefined();

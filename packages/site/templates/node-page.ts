@@ -94,10 +94,8 @@ function headOf(node: IndexedNode, version: PublicVersion | undefined) {
         license: licenseOf(license, repository)?.url,
         ...(tags?.length && { keywords: tags.join(', ') }),
         ...{ version: version.version, dateModified: version.createdAt },
-        ...{
-          datePublished: node.created_at,
-          author: { '@type': 'Organization', name: publisher?.name ?? publisher?.id },
-        },
+        datePublished: node.created_at,
+        author: { '@type': 'Organization', name: publisher?.name ?? publisher?.id },
       },
     }),
   };

@@ -80,18 +80,16 @@ describe('checkName', () => {
 
   test.each([
     ...['\u202e', '\u202a', '\u2066', '\u2069', '\u200e', '\u200f', '\u061c'],
-    ...[
-      '\u200b',
-      '\u200c',
-      '\u200d',
-      '\u2060',
-      '\ufeff',
-      '\u00ad',
-      '\u034f',
-      '\u180e',
-      '\u3164',
-      '\u{e0041}',
-    ],
+    '\u200b',
+    '\u200c',
+    '\u200d',
+    '\u2060',
+    '\ufeff',
+    '\u00ad',
+    '\u034f',
+    '\u180e',
+    '\u3164',
+    '\u{e0041}',
     ...['\ufff9', '\ufffa', '\ufffb', '\u2800'],
   ])('rejects a name with a bidirectional or invisible character: %j', (character) => {
     expect(() => checkName(`node${character}.py`)).toThrow('has invisible characters.');

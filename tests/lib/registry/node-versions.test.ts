@@ -131,19 +131,17 @@ describe('a bulk that is larger than an answer', () => {
   });
 });
 
-describe('the fields of a version from its publisher', () => {
-  const said = {
-    version: VersionLabel.parse(version),
-    changelog: null,
-    deprecated: false,
-    tags_admin: ['safe'],
-  };
+const said = {
+  version: VersionLabel.parse(version),
+  changelog: null,
+  deprecated: false,
+  tags_admin: ['safe'],
+};
 
-  test.each([
-    ['an owner, without what only admins may say', false, { deprecated: false }],
-    ['an admin', true, { deprecated: false, tags_admin: ['safe'] }],
-  ])('leave out null fields: from %s', (_, isAdmin, fields) => {
-    expect(versionFields(said, { isAdmin })).toEqual(fields);
-    expect(said).toHaveProperty('changelog');
-  });
+test.each([
+  ['an owner, without what only admins may say', false, { deprecated: false }],
+  ['an admin', true, { deprecated: false, tags_admin: ['safe'] }],
+])('the fields of a version from its publisher leave out null fields: from %s', (_, isAdmin, fields) => {
+  expect(versionFields(said, { isAdmin })).toEqual(fields);
+  expect(said).toHaveProperty('changelog');
 });

@@ -254,24 +254,22 @@ describe('the personal access token of a publish', () => {
 
 const active = 'NodeVersionStatusActive';
 
-describe('latestOf', () => {
-  const [old, recent] = [{ published_at: '2026-01-01' }, { published_at: '2026-01-02' }];
+const [old, recent] = [{ published_at: '2026-01-01' }, { published_at: '2026-01-02' }];
 
-  test.each<[string, string | undefined, ...[version: string, fields?: object][]]>([
-    ['the highest version', '1.10.0', ['1.2.0'], ['1.10.0'], ['1.9.0']],
-    ['a stable version before a pre-release', '1.0.0', ['2.0.0-beta'], ['1.0.0'], ['3.0.0-rc.1']],
-    ['the highest pre-release alone', '1.0.0-rc.10', ['1.0.0-rc.2'], ['1.0.0-rc.10'], ['1.0.0-rc.9']],
-    ['a flagged version', '2.0.0', ['1.0.0'], ['2.0.0', { status: 'NodeVersionStatusFlagged' }]],
-    ['no pending version', '1.0.0', ['1.0.0'], ['2.0.0', { status: 'NodeVersionStatusPending' }]],
-    ['no banned version', '1.0.0', ['1.0.0'], ['2.0.0', { status: 'NodeVersionStatusBanned' }]],
-    ['no deleted version', '1.0.0', ['1.0.0'], ['2.0.0', { status: 'NodeVersionStatusDeleted' }]],
-    ['the later of two builds', '1.0.0+a', ['1.0.0+a', recent], ['1.0.0+b', old]],
-    ['the build that was published at all', '1.0.0+b', ['1.0.0+a'], ['1.0.0+b', old]],
-    ['nothing of nothing', undefined],
-  ])('chooses %s', (_, latest, ...versions) => {
-    const items = versions.map(([version, fields]) => ({ id: version, version, status: active, ...fields }));
+test.each<[string, string | undefined, ...[version: string, fields?: object][]]>([
+  ['the highest version', '1.10.0', ['1.2.0'], ['1.10.0'], ['1.9.0']],
+  ['a stable version before a pre-release', '1.0.0', ['2.0.0-beta'], ['1.0.0'], ['3.0.0-rc.1']],
+  ['the highest pre-release alone', '1.0.0-rc.10', ['1.0.0-rc.2'], ['1.0.0-rc.10'], ['1.0.0-rc.9']],
+  ['a flagged version', '2.0.0', ['1.0.0'], ['2.0.0', { status: 'NodeVersionStatusFlagged' }]],
+  ['no pending version', '1.0.0', ['1.0.0'], ['2.0.0', { status: 'NodeVersionStatusPending' }]],
+  ['no banned version', '1.0.0', ['1.0.0'], ['2.0.0', { status: 'NodeVersionStatusBanned' }]],
+  ['no deleted version', '1.0.0', ['1.0.0'], ['2.0.0', { status: 'NodeVersionStatusDeleted' }]],
+  ['the later of two builds', '1.0.0+a', ['1.0.0+a', recent], ['1.0.0+b', old]],
+  ['the build that was published at all', '1.0.0+b', ['1.0.0+a'], ['1.0.0+b', old]],
+  ['nothing of nothing', undefined],
+])('latestOf chooses %s', (_, latest, ...versions) => {
+  const items = versions.map(([version, fields]) => ({ id: version, version, status: active, ...fields }));
 
-    for (const each of [items, items.toReversed()])
-      expect(latestOf(each as VersionCopy[])?.version).toBe(latest);
-  });
+  for (const each of [items, items.toReversed()])
+    expect(latestOf(each as VersionCopy[])?.version).toBe(latest);
 });
