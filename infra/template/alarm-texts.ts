@@ -40,8 +40,6 @@ export const texts = {
     'An archive has waited over two hours. See `faults-extractHostNodes`, throttles, `extraction` lines by `outcome`. Too many publishes: raise `maximumConcurrency` in `serverless.yml`.',
   oldChanges:
     'A change of the public index has waited over an hour in its queue. See `index` lines with `causes`, throttles and the event source of `writeIndex`. Remove the cause. A large publisher takes long.',
-  oldNotifications:
-    'A notification has waited over 15 minutes in its queue. See `faults-deliverNotifications`, the signing key, `delivery` lines by `host`. Slow receivers: raise `maximumConcurrency` in `serverless.yml`.',
   bucketSize:
     'The archives take more than 500 GB. See `npm run admin -- publisher list --by-size $on`, `node list --by-size $on`. Growth: raise the bound in `infra/template/alarms.ts`. One publisher: ask it.',
   noSweep: 'The sweep has not run for two hours. See its `faults-` alarm and throttles. Enable the rule.',
@@ -49,15 +47,17 @@ export const texts = {
     'The daily count of downloads has not ended for 36 hours. See its `faults-` alarm and throttles. Enable its rule: the next run counts a week.',
   noCatalog:
     'Lists, pages, feed and sitemap have not been renewed for 15 minutes. See its `faults-` alarm and throttles. Enable its rule.',
-  noSpending:
-    'A part of the sweep has not run for 15 minutes, so accounts count too much. See its `faults-` alarm and throttles. Enable its rules. Until then: `npm run admin -- usage sweep $on`.',
-  oldPolls:
-    'A task has been due for a poll for an hour: more wait than five a second of a provider. See `hand_over` lines of the lane `poll`. Find out why the provider no longer notifies, or raise `perSecond` in `lib/work/lanes.ts`.',
   unvisited: 'The sweep leaves work undone. See the sweep’s lines. Remove what keeps failing.',
   foundUploads:
     'The sweep published a version whose event was lost. See the `swept` lines. If repeated, check the bucket’s events and time-outs.',
   foundCommands:
     'A command was interrupted, or a ban missed an archive. See `npm run admin -- publisher list $on` and `copied_during_ban` lines. Run it again.',
+  workSilent:
+    'No run hands over what waits: messages are still worked off, but lost ones and waits above 15 minutes are not. See `faults-handOverWork` and throttles, `hand_over` lines. Enable its rule.',
+  workAge:
+    'Work of the lane has waited too long, in its queue or to be handed over. See `work` and `hand_over` lines with the `lane`; the `faults-` alarm, throttles and event source of its function. Remove the cause: the work goes on by itself. Slow receivers or packs: raise `maximumConcurrency` in `serverless.yml`; many polls: `perSecond` in `lib/work/lanes.ts`.',
+  workGivenUp:
+    'Work of the lane was given up after its last try. See `work` lines with the `lane` by `causes`. Remove the cause, then try again: [notifications](#notifications).',
   indexAge:
     'The public index is over 5 minutes behind, or not even the heartbeat came for 15 minutes. See `index` lines with `causes`, throttles and the event source of `writeIndex`, `heartbeat` lines. Remove the cause. After a day, the stream has lost changes: `npm run admin -- index rebuild $on`.',
   failedReads:
@@ -68,8 +68,4 @@ export const texts = {
     'Bulk requests above `bulkRateLimit` got 429, over one a second: its callers starve one another. See `ip` in the access log’s lines of that route. One address: put a distribution before the API (docs/capacity.md). Clients: have them read known versions from the index. Growth: raise `bulkRateLimit`.',
   unknownStates:
     'The provider named a state of a task that this service doesn’t know. See `unknown_state` lines. Add the word to `providerStates`.',
-  failedNotifications:
-    'Over 10 notifications failed all tries in an hour. See `notification list`: hosts, last errors. One host: tell its owner. Many: check the function’s internet access. Then [retry](#notifications).',
-  notificationRuns:
-    'A notification is 15 minutes overdue, or no run hands over what is due. See `faults-handOverWork`, its schedule, `hand_over` lines by `lane`. Remove the cause.',
 };

@@ -2,7 +2,16 @@ import { providerNames } from '../../lib/config.ts';
 import { slowRegistryMs } from '../../lib/deployment.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { acceptedMark } from '../../lib/metrics.ts';
-import { type Alarm, alarm, type Metric, ofLambda, ofQueue, type When } from './alarm-resources.ts';
+import { type Lane, lanes } from '../../lib/work/lanes.ts';
+import {
+  type Alarm,
+  alarm,
+  type Metric,
+  ofLambda,
+  ofQueue,
+  upperFirst,
+  type When,
+} from './alarm-resources.ts';
 import { texts } from './alarm-texts.ts';
 
 /*
@@ -58,6 +67,7 @@ export function alarmsOf(stage: Stage): Alarm[] {
     ...moneyAlarms(stage),
     ...uploadAlarms(stage),
     ...sweepAlarms(stage),
+    ...workAlarms(stage),
     ...indexAlarms(stage),
     ...(stage.servesDownloads ? [readAlarm(stage)] : []),
     ...(stage.countsDownloads ? [bytesAlarm(stage)] : []),
@@ -117,8 +127,6 @@ const sweeps: SweepAlarms[] = [
     minRuns: 1,
   },
   { sweep: 'catalog', missing: texts.noCatalog },
-  // Four parts run five times. A run may fall into the next period, and without one part there are 15.
-  { sweep: 'spending', missing: texts.noSpending, minRuns: 18, unvisitedPeriods: [3, 4] },
 ];
 
 /** A sweep runs each minute, unless its row says otherwise. */
@@ -283,21 +291,32 @@ function backlog(name: string, queue: string, text: string, seconds: number): Al
 
 function notificationAlarms(stage: Stage): Alarm[] {
   const unknown = (provider: string) => own(stage, 'unknown_states', { provider });
-  const failed = own(stage, 'given_up', { lane: 'deliver' });
-  const overdue = own(stage, 'oldest_owed_ms', { lane: 'deliver' }, 'Maximum');
   return [
     ...providerNames.map((provider) =>
       alarm(`${provider}-unknown-states`, texts.unknownStates, unknown(provider), anyOfFifteen),
     ),
-    alarm('notification-failures', texts.failedNotifications, failed, above(10, [1, 2], hours)),
-    backlog('notification', 'DeliverQueue', texts.oldNotifications, 15 * minutes),
-    alarm(
-      'poll-age',
-      texts.oldPolls,
-      own(stage, 'oldest_owed_ms', { lane: 'poll' }, 'Maximum'),
-      above(3_600_000, [3, 4]),
-    ),
-    alarm('notification-runs', texts.notificationRuns, overdue, { ...mustRun, above: 900_000 }),
+  ];
+}
+
+/** For each lane how old its due work is, in the index and in its queue, and what it gave up; and whether all stand still. */
+function workAlarms(stage: Stage): Alarm[] {
+  const runs = own(stage, 'oldest_owed_ms', { lane: 'visit' }, 'SampleCount');
+  return [
+    alarm('work-silent', texts.workSilent, runs, { ...mustRun, below: 3 }),
+    ...Object.entries<Lane>(lanes).flatMap(([lane, { maxAgeSeconds, maxGivenUp }]) => {
+      const queued = ofQueue('ApproximateAgeOfOldestMessage', `${upperFirst(lane)}Queue`);
+      const due = own(stage, 'oldest_owed_ms', { lane }, 'Maximum');
+      const age = { expression: 'FILL(due, 0) / 1000 + FILL(queued, 0)', metrics: { due, queued } };
+      return [
+        alarm(`work-age-${lane}`, texts.workAge, age, above(maxAgeSeconds, [3, 4])),
+        alarm(
+          `work-given-up-${lane}`,
+          texts.workGivenUp,
+          own(stage, 'given_up', { lane }),
+          above(maxGivenUp, [1, 2], hours),
+        ),
+      ];
+    }),
   ];
 }
 

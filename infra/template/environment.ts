@@ -26,7 +26,7 @@ const concernsOfOthers: Record<string, readonly config.Concern[]> = {
   unknownRoute: [],
   watchReads: [config.bucket, config.downloads, config.watchedSite],
   finalizeUpload: [...stored, config.bucket, config.archives],
-  sweepSpending: [...stored, config.stageBudget],
+  visitAccounts: [...stored, config.work, config.stageBudget],
   extractHostNodes: [...stored, config.bucket, config.extractionQueue],
   writeIndex: [...publicFiles, config.indexQueue, config.site],
   writeCatalog: [config.bucket, config.site],

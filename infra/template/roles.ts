@@ -150,6 +150,8 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
           StringEqualsIfExists: { 'dynamodb:ReturnValues': ['NONE', 'UPDATED_NEW', 'UPDATED_OLD'] },
         },
       },
+      // The change that the stream passes on each minute.
+      { table: ['PutItem'], keys: ['heartbeat'] },
       ...laneNames.map((lane) => allow('sqs', ['SendMessage'], queue(`${upperFirst(lane)}Queue`))),
     ],
 
@@ -172,14 +174,13 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
     ],
 
     // It ends what requests that crashed have left in accounts and attempts.
-    sweepSpending: [
-      due(['spend-*']),
+    visitAccounts: [
+      served('VisitQueue'),
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['callers'] },
       { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], keys: ['usage'] },
       // The callers of a day, and the sum of their accounts.
       { table: ['Query'], keys: ['usage'] },
-      // With the change that the stream passes on each minute.
-      { table: ['PutItem'], keys: ['heartbeat', 'stageDay'] },
+      { table: ['PutItem'], keys: ['stageDay'] },
     ],
 
     // It reads strangers' code, so it may write only what it read from it: no archive, and only a node's

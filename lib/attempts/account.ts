@@ -1,9 +1,9 @@
 import { callerHash } from '../caller.ts';
 import * as config from '../config.ts';
-import { dueShard } from '../store/due.ts';
 import { typedRead } from '../store/items.ts';
 import { accountKey, type Key } from '../store/keys.ts';
 import { dayOf, minuteOf, secondsLeft, type WindowKind, windowSeconds } from '../windows.ts';
+import type { Owing } from '../work/lanes.ts';
 import type { Attempt } from './attempt.ts';
 
 /** The limits of a caller. 0 means no limit. */
@@ -37,7 +37,10 @@ type Warnings = Record<`warned:${string}`, number>;
 type EntryName = `o@${string}`;
 
 /** One item contains everything that a reservation depends on, so one conditional write decides it. */
-export interface AccountRecord extends Key, Partial<Days & Minutes & Entries & Warnings> {
+export interface AccountRecord
+  extends Pick<Owing, 'pending_shard' | 'pending_since'>,
+    Key,
+    Partial<Days & Minutes & Entries & Warnings> {
   caller: string;
   revision: number;
   limits?: CallerLimits;
@@ -45,9 +48,6 @@ export interface AccountRecord extends Key, Partial<Days & Minutes & Entries & W
   open?: number;
   /** The last day whose list of callers contains this one. */
   listed?: string;
-  /** Lists an account with open entries for the visit, by the time when the lease of the oldest is over. */
-  pending_shard?: string;
-  pending_since?: string;
 }
 
 export const accountRecord = typedRead<AccountRecord>();
@@ -56,14 +56,10 @@ export function keyOfAccount(caller: string): Key {
   return accountKey(callerHash(caller));
 }
 
-export function shardOf(caller: string): string {
-  return dueShard('spending', callerHash(caller));
-}
-
 /** Longer than any request, by two clocks that differ by ten minutes. */
 export const leaseMs = 12 * 60 * 1000;
 
-/** When the lease of an attempt is over, in whole minutes. */
+/** When an account owes a visit: when the lease of its oldest attempt is over, in whole minutes. */
 export function dueAt(at: number): string {
   const minuteMs = 60 * 1000;
   return new Date(Math.ceil((at + leaseMs) / minuteMs) * minuteMs).toISOString().slice(0, 16);

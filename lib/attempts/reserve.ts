@@ -1,3 +1,4 @@
+import { shardOf } from '../work/lanes.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import * as config from '../config.ts';
@@ -24,7 +25,6 @@ import {
   pastCounters,
   rateLimitFields,
   type Reservation,
-  shardOf,
 } from './account.ts';
 import type { Attempt } from './attempt.ts';
 
@@ -98,7 +98,7 @@ function tryReserve(
     caller,
     open: new Plus(1),
     // An index is written again for each change of its keys.
-    pending_shard: new IfAbsent(shardOf(caller)),
+    pending_shard: new IfAbsent(shardOf('visit', keyOfAccount(caller), '')),
     pending_since: new IfAbsent(dueAt(at)),
   };
   changes[name] = entryOf(attempt);

@@ -1,19 +1,12 @@
-import { type Context, endOf, type EventInvocation } from '../context.ts';
-import { allEnded } from '../in-parallel.ts';
-import { describeError, log, withLogFields } from '../log.ts';
-import {
-  notDue,
-  type Part,
-  requireNoneFailed,
-  type Sweep,
-  sweepDue,
-  type SweepReport,
-} from '../store/due.ts';
-import { always, type Changes } from '../store/items.ts';
-import { attemptKey, callerHashOf, heartbeatKey, type Key, keyName, keyOf } from '../store/keys.ts';
+import type { Context } from '../context.ts';
+import { log } from '../log.ts';
+import type { Changes } from '../store/items.ts';
+import { attemptKey, callerHashOf, type Key, keyName } from '../store/keys.ts';
 import { get, readAll } from '../store/read.ts';
-import { put, update } from '../store/write.ts';
+import { update } from '../store/write.ts';
 import { dayOf } from '../windows.ts';
+import { owesNothing } from '../work/owe.ts';
+import { type Outcome, worker } from '../work/worker.ts';
 import {
   type AccountRecord,
   accountRecord,
@@ -34,59 +27,19 @@ import {
 import { settle } from './reserve.ts';
 import { sumStageDay } from './stage-day.ts';
 
-/** The reservation of a request that died, and what became of it. */
-interface EndedReservation {
-  caller: string;
-  at: string;
-  payment: AttemptRecord['payment'];
-}
+/** Ends what requests that died have left open. */
+export const visitAccounts = worker<AccountRecord>('visit', {
+  handle: (context, account) => visitAccount(context, account),
+  // Their sum of the day, if the stage has a budget.
+  scheduled: sumStageDay,
+});
 
-/** `ended`: requests had died. `open`: younger attempts are open. `changed`: the next run decides. */
-type Finding = 'ended' | 'open' | 'idle' | 'changed';
-
-type Visits = Sweep<AccountRecord, Finding>;
-
-interface Options {
-  part?: Part | undefined;
-  now?: number;
-  onVisited?: Visits['onVisited'];
-  onEnded?: OnEnded;
-}
-
-type OnEnded = (ended: EndedReservation) => void;
-
-/** Ends what requests that died have left open. It may run several times at once, and beside any request. */
-export function visitAccounts(
-  context: Context,
-  { part, now = Date.now(), onVisited, onEnded = logEnded }: Options = {},
-): Promise<SweepReport> {
-  return sweepDue<AccountRecord, Finding>(context, {
-    work: 'spending',
-    part,
-    period: { from: 0, to: now },
-    order: 'oldest first',
-    visitsAtOnce: 24,
-    hasTime: () => Date.now() < context.deadline,
-    read: async (keys) =>
-      (await get(context, ...keys.map(keyOf))).flatMap((item) => accountRecord(item) ?? []),
-    visit: (account) => visit(context, account, now, onEnded),
-    unexpected: ['ended'],
-    quiet: ['open', 'idle', 'changed'],
-    nameOf: ({ pk }) => ({ account: pk }),
-    onVisited,
-  });
-}
-
-function logEnded({ at, payment }: EndedReservation): void {
-  log('info', 'swept_usage', { at, payment });
-}
-
-async function visit(
+/** It may run several times at once, and beside any request. */
+export async function visitAccount(
   context: Context,
   account: AccountRecord,
-  now: number,
-  onEnded: OnEnded,
-): Promise<Finding> {
+  now = Date.now(),
+): Promise<Outcome> {
   const due = openReservations(account)
     .filter(({ at }) => at + leaseMs <= now)
     .map((each) => ({ ...each, key: attemptKey(callerHashOf(account), attemptName(each)) }));
@@ -99,11 +52,10 @@ async function visit(
     const payment = await close(context, account, reservation, found);
     if (payment === undefined) continue;
     ended += 1;
-    onEnded({ caller: account.caller, at: new Date(reservation.at).toISOString(), payment });
+    log('info', 'visit', { at: new Date(reservation.at).toISOString(), payment });
   }
   const left = ended === 0 ? account : accountRecord((await get(context, account))[0]);
-  const finding = await listAgain(context, left ?? account, now);
-  return ended > 0 ? 'ended' : finding;
+  return listAgain(context, left ?? account, now);
 }
 
 /** Ends one reservation of a request that died. Undefined if its attempt is recorded at this moment. */
@@ -130,43 +82,16 @@ async function close(
 }
 
 /** Says when the next reservation is due. Only an account that didn't change meanwhile leaves the index. */
-async function listAgain(context: Context, account: AccountRecord, now: number): Promise<Finding> {
+async function listAgain(context: Context, account: AccountRecord, now: number): Promise<Outcome> {
   const [oldest] = openReservations(account);
   const { pending_since, revision } = account;
-  if (pending_since === undefined) return 'changed';
-  if (oldest && pending_since === dueAt(oldest.at)) return 'open';
+  if (pending_since === undefined) return 'superseded';
+  if (oldest && pending_since === dueAt(oldest.at)) return 'done';
   const changes: Changes<AccountRecord> = oldest
     ? { pending_since: dueAt(oldest.at) }
-    : { ...notDue, ...pastCounters(account, now - leaseMs) };
+    : { ...owesNothing, ...pastCounters(account, now - leaseMs) };
   const { written } = await update<AccountRecord>(context, account, changes, [
     oldest ? ['pending_since', '=', pending_since] : ['revision', '=', revision],
   ]);
-  if (!written) return 'changed';
-  return oldest ? 'open' : 'idle';
-}
-
-/** For visits begun before the time is up, and the log line. A call is given up after two seconds. */
-const finishingMs = 5000;
-
-/** One run of a schedule, which names its part of the accounts. The next run handles a failure. */
-export async function scheduledVisit({ part }: { part?: Part }, invocation: EventInvocation): Promise<void> {
-  const fields = { function: 'sweepSpending', function_request_id: invocation.awsRequestId };
-  const context = { deadline: endOf(invocation) - finishingMs };
-  const run = async () => {
-    const isFirst = part === undefined || part.index === 0;
-    if (isFirst) await beat(context);
-    const [report] = await allEnded([
-      visitAccounts(context, { part }),
-      isFirst ? sumStageDay(context) : undefined,
-    ]);
-    return report;
-  };
-  requireNoneFailed(await withLogFields(fields, run));
-}
-
-/** Writes a record that the table's stream delivers: an alarm notices if it never arrives. */
-async function beat(context: Context): Promise<void> {
-  if (Date.now() >= context.deadline) return;
-  const heartbeat = { ...heartbeatKey, at: new Date().toISOString() };
-  await put(context, heartbeat, always).catch((error) => log('error', 'heartbeat', describeError(error)));
+  return written ? 'done' : 'superseded';
 }

@@ -11,13 +11,12 @@ import { queryPage } from './read.ts';
  * a sweep needs no memory of its own: unvisited or failed work is still there for the next one.
  */
 
-export type DueWork = 'uploads' | 'host-nodes' | 'spending' | 'commands';
+export type DueWork = 'uploads' | 'host-nodes' | 'commands';
 
 /** Each takes 1,000 writes a second. A task with three notified states makes six. */
 const shards: Record<DueWork, readonly string[]> = {
   uploads: shardNames('', 16),
   'host-nodes': shardNames('extract-', 16),
-  spending: shardNames('spend-', 16),
   commands: shardNames('command-', 1),
 };
 
@@ -48,7 +47,7 @@ export interface DueKey extends Key {
 }
 
 /** One of several equal parts of the shards, counted from 0. */
-export interface Part {
+interface Part {
   index: number;
   of: number;
 }

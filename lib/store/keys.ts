@@ -23,7 +23,6 @@
  *   callers with limits of their own  CALLERS                   LIMITS#<caller sha256>       one query lists them
  *   uploads that a caller was asked for CALLER#<sha256>         UPLOADS                     expire by `ttl`
  *   history of a caller               CALLER#<sha256>           HISTORY#<time>#<id>         one query lists it
- *   accounts with open attempts       index `pending`           shards spend-0 to spend-f   sparse, by the oldest lease
  *   attempts of a caller's day        USAGE#<day>#<caller>#<n>  <time>#<attempt>            4 queries, expire by `ttl`
  *   callers of a day                  USAGE#<day>#<0 to f>      CALLER#<caller sha256>      16 queries, expire by `ttl`
  *   credits of all callers of a day   STAGE_DAY                 CREDITS                     the visit adds them up
@@ -37,7 +36,7 @@
  *   release that the records are of   STAGE                     RELEASE                     read before a deployment
  *   commands that have not ended      STAGE                     COMMAND#<its words>         one query lists them
  *   and how many there are            index `pending`           shard command-0             for the alarm
- *   sign of life of the sweeps        HEARTBEAT                 HEARTBEAT                   the stream passes it on
+ *   sign of life of the engine        HEARTBEAT                 HEARTBEAT                   the stream passes it on
  *
  * A node's key is its *folded* id, so two ids that differ only in case or in -, _ and . share one item: the
  * item reserves its own name, and no second record can get out of step with it. Members are stored inside the

@@ -2,10 +2,10 @@ import { maxMessages } from '../aws/queue.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
-import type { Item } from '../store/items.ts';
-import { keyOf, pendingIndex } from '../store/keys.ts';
+import { always, type Item } from '../store/items.ts';
+import { heartbeatKey, keyOf, pendingIndex } from '../store/keys.ts';
 import { queryPage } from '../store/read.ts';
-import { setAlone } from '../store/write.ts';
+import { put, setAlone } from '../store/write.ts';
 import { type Lane, type LaneName, laneNames, lanes, type Owing, shardsOf } from './lanes.ts';
 import { nextLook, timeText } from './owe.ts';
 import { send } from './send.ts';
@@ -28,9 +28,18 @@ export async function handOverWork(_: unknown, invocation: EventInvocation): Pro
   const context = contextOf(invocation);
   const fields = { function: 'handOverWork', function_request_id: invocation.awsRequestId };
   await withLogFields(fields, async () => {
-    const failed = (await Promise.all(laneNames.map((lane) => handOverLane(context, lane)))).flat();
+    const [failed] = await Promise.all([
+      Promise.all(laneNames.map((lane) => handOverLane(context, lane))).then((errors) => errors.flat()),
+      beat(context),
+    ]);
     if (failed.length > 0) throw new AggregateError(failed, `${failed.length} steps of the run failed.`);
   });
+}
+
+/** Writes a record that the table's stream delivers: an alarm notices if it never arrives. */
+async function beat(context: Context): Promise<void> {
+  const heartbeat = { ...heartbeatKey, at: timeText(Date.now()) };
+  await put(context, heartbeat, always).catch((error) => log('error', 'heartbeat', describeError(error)));
 }
 
 /** Never throws: a lane must not stop the others. */

@@ -32,6 +32,9 @@ export interface Lane {
   givenUp: string;
   /** What is missing while the lane stands still. */
   without: string;
+  /** An alarm fires if due work is older, or if more is given up in an hour. */
+  maxAgeSeconds: number;
+  maxGivenUp: number;
 }
 
 const minutes = 60;
@@ -48,6 +51,8 @@ export const lanes = {
     moreSeconds: 2,
     givenUp: 'kept for 14 days for `notification retry`',
     without: 'receivers and status URLs hear nothing',
+    maxAgeSeconds: 15 * minutes,
+    maxGivenUp: 10,
   },
   poll: {
     function: 'pollProviders',
@@ -61,6 +66,21 @@ export const lanes = {
     moreSeconds: 2,
     givenUp: 'after seven days, the task ends as failed',
     without: "a task that isn't notified never ends",
+    maxAgeSeconds: hours,
+    maxGivenUp: 10,
+  },
+  visit: {
+    function: 'visitAccounts',
+    item: 'account with open attempts',
+    group: '',
+    shards: 4,
+    leaseSeconds: 90,
+    waitSeconds: [],
+    moreSeconds: 2,
+    givenUp: 'never',
+    without: 'crashed requests hold budget',
+    maxAgeSeconds: 15 * minutes,
+    maxGivenUp: 0,
   },
 } as const satisfies Record<string, Lane>;
 

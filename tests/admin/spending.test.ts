@@ -9,7 +9,7 @@ import { callerOf, callerText } from '../../tools/admin/spend/caller-name.ts';
 import { blockCaller, setLimits } from '../../tools/admin/spend/limits.ts';
 import { daysBetween, findUsage, usagePages } from '../../tools/admin/spend/usage.ts';
 import { noon, startAtNoon, stopDate } from '@node-registry/testing/clock';
-import { beforeNext, failCalls } from '../support/intercept.ts';
+import { beforeNext } from '../support/intercept.ts';
 import { misbehave } from '../support/proxies.ts';
 import { setFields } from '../support/registry.ts';
 import { attemptOf, pay, spender, usageOf } from '../support/spending.ts';
@@ -148,29 +148,6 @@ describe('reservations of running tasks', () => {
 
     expect((await admin('limit', 'show', user)).stdout).toMatch(/Running now\s+2\n/);
     expect(await show(user)).toMatchObject({ used: { credits: 100, tasks: 2 }, running: 2 });
-  });
-
-  test('releases reservations of a crashed invocation by usage sweep', async () => {
-    const [dead, running] = [await spender(), await spender()];
-    // What other tests have left long ago on a slow machine.
-    await admin('usage', 'sweep');
-    await leaveReserved(dead, 13);
-    await leaveReserved(running, 0);
-    const swept = await adminJson('usage', 'sweep');
-    const again = await admin('usage', 'sweep');
-    await leaveReserved(dead, 13);
-    const repair = failCalls(dynamodb, 'UpdateItemCommand', new Error('broken'));
-    const { status, stdout } = await admin('usage', 'sweep', '--json');
-    repair();
-    await admin('usage', 'sweep');
-
-    const counts = { accounts: 1, failed: 0, is_left: false };
-    expect(swept).toEqual({ ...counts, found: [{ user: dead, found: 'rejected', at: expect.any(String) }] });
-    expect(again.stdout).toContain('Nothing was left open.');
-    const found = [{ user: dead, found: 'error', error: expect.stringContaining('broken') }];
-    expect([status, JSON.parse(stdout)]).toEqual([1, { ...counts, failed: 1, found }]);
-    expect(await show(dead)).toMatchObject({ used: { credits: 0, tasks: 0 }, running: 0 });
-    expect(await show(running)).toMatchObject({ used: { credits: 50 }, running: 1 });
   });
 });
 

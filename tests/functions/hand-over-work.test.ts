@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
+import { handler as writeIndex } from '../../functions/write-index.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
+import { toAttributes } from '../../lib/store/items.ts';
+import { heartbeatKey } from '../../lib/store/keys.ts';
 import type { Owing } from '../../lib/work/lanes.ts';
 import { failCalls } from '../support/intercept.ts';
+import { storedItem } from '../support/registry.ts';
+import { streamRecord } from '../../tools/local/follow-table.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { queue, runQueue } from '../support/queue.ts';
 import { dueInMs, handOver, lane, lostAfterMs, messageOf, owing, run, stored } from '../support/work.ts';
@@ -61,5 +66,17 @@ describe('the hand-over', () => {
 
     expect(queue.bodies).toEqual([messageOf(item), messageOf(item)]);
     expect(await run('superseded')).toHaveLength(1);
+  });
+
+  test('writes a heartbeat, of which the index leaves a line with its lag', async () => {
+    await handOver();
+    const written = await storedItem(heartbeatKey.pk, heartbeatKey.sk);
+    const Records = [streamRecord(toAttributes(heartbeatKey), 1)].flatMap((record) => record ?? []);
+    loggedLines.length = 0;
+    const invocation = { getRemainingTimeInMillis: () => 20_000 };
+    expect(await writeIndex({ Records }, invocation)).toEqual({ batchItemFailures: [] });
+
+    expect(written?.at).toBe(new Date().toISOString());
+    expect(lines()).toMatchObject([{ event: 'index', records: 1, nodes: 0, lag_ms: 0 }]);
   });
 });

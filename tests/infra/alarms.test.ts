@@ -83,7 +83,7 @@ function always(values: Record<string, number | undefined>): Series {
 }
 
 /** On work that leaves a line at each run. */
-const presence = /^(?:sweep-missing-.*|notification-runs|index-age|failed-reads)$/;
+const presence = /^(?:sweep-missing-.*|work-silent|index-age|failed-reads)$/;
 const deadLetters = /-dead-letters$/;
 
 describe('the alarms', () => {
@@ -93,8 +93,7 @@ describe('the alarms', () => {
     expect(namesOf(alarmsOf(full)).filter((name) => !names.includes(name))).toEqual([
       ...['deliverNotifications', 'pollProviders', 'receiveNotification'].map((name) => `faults-${name}`),
       ...['image-unknown-states', 'internal-errors-receiveNotification'],
-      ...['backlog', 'failures', 'runs'].map((name) => `notification-${name}`),
-      ...['poll-age', 'reserved-throttles', 'slow-receiveNotification'],
+      ...['reserved-throttles', 'slow-receiveNotification'],
       'video-unknown-states',
     ]);
   });
@@ -149,9 +148,11 @@ describe('the alarms', () => {
     ['function-throttles', { updateNode: 1 }, 'ALARM'],
     ['reserved-throttles', { textToVideo: 1 }, 'ALARM'],
     ['index-read-throttles', { throttles: 1 }, 'ALARM'],
-    ['sweep-missing-spending', { metric: 20 }, 'OK'],
-    // A part of four has stopped.
-    ['sweep-missing-spending', { metric: 15 }, 'ALARM'],
+    ['work-silent', { metric: 3 }, 'OK'],
+    ['work-silent', { metric: 2 }, 'ALARM'],
+    ['work-age-visit', { due: 600_000, queued: 300 }, 'OK'],
+    ['work-age-visit', { due: 600_000, queued: 301 }, 'ALARM'],
+    ['work-age-visit', { due: undefined, queued: 901 }, 'ALARM'],
   ])('%s with %j in each period comes to %s', (name, values, state) => {
     const [alarm] = alarmsOf(full).filter(({ AlarmName }) => AlarmName === prefix + name);
 
@@ -274,10 +275,6 @@ describe('the alarms', () => {
     const refers = /\b(?:the same|as above|see above|ditto|likewise)\b|\$on\b|\]\(/i;
 
     expect(breaking(({ AlarmDescription: it }) => !refers.test(asText(it)))).toEqual([]);
-    const [missing] = alarmsOf(plain).filter((it) => it.AlarmName === `${prefix}sweep-missing-spending`);
-    expect(asText(missing.AlarmDescription)).toContain(
-      `\`npm run admin -- usage sweep --region \${AWS::Region} --table node-registry-prod\``,
-    );
   });
 
   test('notify the topic, if there is one, when they begin and when they end', () => {

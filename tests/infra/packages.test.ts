@@ -29,7 +29,7 @@ const onEvents: Record<string, object> = {
   'watch-reads': { event: 'reads', failed_reads: 3 },
   'write-catalog': { event: 'sweep', sweep: 'catalog' },
   'write-index': { event: 'index', records: 1, nodes: 1 },
-  'sweep-spending': { event: 'sweep', sweep: 'spending', failed: 0, unvisited: 0 },
+  'visit-accounts': { event: 'work', lane: 'visit', outcome: 'superseded' },
 };
 const names = [...Object.keys(expected), ...Object.keys(onEvents)].sort();
 

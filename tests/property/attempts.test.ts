@@ -5,9 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, expect, jest, test } from '@jest/globals';
 import { fc } from '@node-registry/testing/properties';
 import { check, count, counts } from '@node-registry/testing/property-runs';
-import { shardOf } from '../../lib/attempts/account.ts';
-import { visitAccounts } from '../../lib/attempts/visit.ts';
-import { dueShards } from '../../lib/store/due.ts';
+import { visitAccount } from '../../lib/attempts/visit.ts';
 import { setLimits } from '../../tools/admin/spend/limits.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { call as callEndpoint } from '../support/endpoints.ts';
@@ -121,17 +119,12 @@ async function buy(user: string, { strikes, key, reply }: PaidCall, taken: strin
   if (status === 200 && plan.struck.length === 0 && !given['idempotent-replayed']) taken.push(body.task_id);
 }
 
-function visitOf(user: string, minutes = 0): Promise<unknown> {
-  const of = dueShards('spending').length;
-  const index = dueShards('spending').indexOf(shardOf(`user:${user}`));
-  const context = { deadline: Date.now() + 10 * minuteMs };
+async function visitOf(user: string, minutes = 0): Promise<void> {
+  const account = await accountOf(user);
+  if (account?.pending_since === undefined) return count('visits: not due');
   const now = Date.now() + minutes * minuteMs;
-  return visitAccounts(context, {
-    part: { index, of },
-    now,
-    onVisited: (_, { finding }) => count(`visits: ${finding}`),
-    onEnded: ({ payment }) => count(`ended ${payment}`),
-  });
+  const outcome = await visitAccount({ deadline: Date.now() + 10 * minuteMs }, account, now);
+  count(`visits: ${outcome}`);
 }
 
 /** By the clocks of all machines in turn. The account stays within its limit. */

@@ -1,3 +1,4 @@
+import { sweepAfter } from '../support/spending.ts';
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
@@ -5,7 +6,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, expect, jest, test } from '@jest/globals';
 import { type Limits, openReservations } from '../../lib/attempts/account.ts';
 import type { AttemptRecord } from '../../lib/attempts/attempt.ts';
-import { visitAccounts } from '../../lib/attempts/visit.ts';
 import { setLimits } from '../../tools/admin/spend/limits.ts';
 import { imageFormat } from '../../tools/simulators/image-format.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
@@ -182,18 +182,6 @@ function watch(users: readonly string[]): { stop: () => Promise<void> } {
       return watching;
     },
   };
-}
-
-function sweepAfter(minutes: number) {
-  const now = Date.now() + minutes * minuteMs;
-  return visitAccounts(
-    { deadline: Date.now() + 60_000 },
-    {
-      now,
-      onVisited: (_, { finding }) => count(`account ${finding}`),
-      onEnded: ({ payment }) => count(`ended ${payment}`),
-    },
-  );
 }
 
 async function verify(user: string): Promise<void> {

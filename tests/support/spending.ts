@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type AccountRecord, accountRecord, keyOfAccount, type Limits } from '../../lib/attempts/account.ts';
 import { type Attempt, type AttemptRecord, newAttempt } from '../../lib/attempts/attempt.ts';
-import { visitAccounts } from '../../lib/attempts/visit.ts';
-import type { SweepReport } from '../../lib/store/due.ts';
+import { visitAccount } from '../../lib/attempts/visit.ts';
+import { keyOf } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
+import { listWork } from '../../tools/admin/registry/work.ts';
 import { setLimits } from '../../tools/admin/spend/limits.ts';
 import { usagePages } from '../../tools/admin/spend/usage.ts';
 import { invoke, type Result, sampleBody } from './invoke.ts';
@@ -61,8 +62,16 @@ export function sumsOf(account: AccountRecord | undefined): [day: string, credit
   return days.map((day) => [day, account?.[`credits:${day}`] ?? 0, account?.[`tasks:${day}`] ?? 0]);
 }
 
-/** Ends all that could be ended so many minutes from now, with the rights of the function that does. */
-export function sweepAfter(minutes: number): Promise<SweepReport> {
+/** Visits all accounts that were due so many minutes from now, with the rights of the function that does. */
+export async function sweepAfter(minutes: number): Promise<void> {
   const context = { deadline: Date.now() + 60_000 };
-  return asFunction('sweep-spending', () => visitAccounts(context, { now: Date.now() + minutes * 60_000 }));
+  const now = Date.now() + minutes * 60_000;
+  const due = (await listWork('visit', false, 1000)).filter(
+    (item) => Date.parse(`${item.pending_since}Z`.replace('ZZ', 'Z')) <= now,
+  );
+  for (const { pk, sk } of due)
+    await asFunction('visit-accounts', async () => {
+      const account = accountRecord((await get(context, keyOf({ pk, sk })))[0]);
+      if (account) await visitAccount(context, account, now);
+    });
 }

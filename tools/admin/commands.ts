@@ -73,7 +73,6 @@ export const commands: Record<string, Command> = {
   'usage list': usage.list,
   'usage compare': usage.compare,
   'usage conclude': usage.conclude,
-  'usage sweep': usage.sweep,
   'uploads sweep': uploads.sweep,
   'notification list': notifications.list,
   'notification show': notifications.show,

@@ -15,4 +15,5 @@ export const queues = {
   'index-failures': { visibilitySeconds: 30 },
   deliver: { visibilitySeconds: lanes.deliver.leaseSeconds },
   poll: { visibilitySeconds: lanes.poll.leaseSeconds },
+  visit: { visibilitySeconds: lanes.visit.leaseSeconds },
 } as const;

@@ -190,6 +190,7 @@ async function startQueues(): Promise<Queue> {
   await consume('extractions', 'extract-host-nodes', { timeoutMs: 120_000, ...single });
   await consume('indexChanges', 'write-index', { timeoutMs: 60_000, ...single });
   await consume('deliver', 'deliver-notifications', { timeoutMs: 30_000, ...many });
+  await consume('visit', 'visit-accounts', { timeoutMs: 30_000, ...many });
   await consume('poll', 'poll-providers', { timeoutMs: 30_000, ...many });
   return sqs.queue('extractions');
 }

@@ -1,3 +1,4 @@
+import { shardOf } from '../../../lib/work/lanes.ts';
 import { hash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spend/limits.ts';
@@ -6,7 +7,6 @@ import { callerHash } from '../../../lib/caller.ts';
 import { dueAt, entryOf, keyOfAccount } from '../../../lib/attempts/account.ts';
 import { endAttempt, keyOfAttempt } from '../../../lib/attempts/attempt.ts';
 import { Purchase } from '../../../lib/attempts/purchase.ts';
-import { dueShard } from '../../../lib/store/due.ts';
 import { dayCallerKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { noon, stopDate } from '@node-registry/testing/clock';
@@ -74,7 +74,7 @@ describe('a paid request that a provider takes', () => {
       ...{ caller, revision: 2, write_id: expect.any(String) },
       ...{ [`credits:${today}`]: credits, [`tasks:${today}`]: 1 },
       ...{ [`requests@${minute}`]: 1, open: 0, listed: today },
-      ...{ pending_shard: dueShard('spending', callerHash(caller)), pending_since: dueAt(Date.now()) },
+      ...{ pending_shard: shardOf('visit', keyOfAccount(caller), ''), pending_since: dueAt(Date.now()) },
     });
     const key_hash = hash('sha256', `${caller}\n${user}`);
     const task_id = simulation.received[0]?.taskId;

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { noon, stopDate } from '@node-registry/testing/clock';
-import { handler } from '../../../functions/sweep-spending.ts';
+import { handler } from '../../../functions/visit-accounts.ts';
 import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { acceptedTasks } from '../../support/proxies.ts';
 import { asFunction } from '../../support/roles.ts';
@@ -9,8 +9,7 @@ import { setVariables } from '../../support/variables.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const invocation = { getRemainingTimeInMillis: () => 20_000 };
-const visit = (index: number) =>
-  asFunction('sweep-spending', () => handler({ part: { index, of: 4 } }, invocation));
+const visit = () => asFunction('visit-accounts', () => handler({}, invocation));
 
 let day = noon();
 
@@ -26,7 +25,7 @@ test('429 budget_exhausted stops every caller once the visit has added up a full
   const user = await spender();
   const before = await pay(user);
   loggedLines.length = 0;
-  for (const index of [1, 0]) await visit(index);
+  await visit();
   const sums = lines('stage_credits');
   const sold = acceptedTasks();
   const image = `upload:${'a'.repeat(64)}:9`;
@@ -56,10 +55,10 @@ test('a stage without a budget of its own, or with a larger one, adds up or stop
   await pay(user);
   setVariables({ STAGE_CREDITS_PER_DAY: '0' });
   loggedLines.length = 0;
-  await visit(0);
+  await visit();
   expect(lines('stage_credits')).toEqual([]);
   setVariables({ STAGE_CREDITS_PER_DAY: '21' });
-  await visit(0);
+  await visit();
 
   expect(lines('stage_credits')).toMatchObject([{ level: 'info', credits: 20, limit: 21 }]);
   expect((await pay(user)).status).toBe(200);

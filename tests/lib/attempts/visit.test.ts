@@ -17,15 +17,7 @@ import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { setFields, storedItem } from '../../support/registry.ts';
-import {
-  accountOf,
-  attemptOf,
-  countersOf,
-  pay,
-  spender,
-  sweepAfter,
-  usageOf,
-} from '../../support/spending.ts';
+import { accountOf, attemptOf, countersOf, pay, sweepAfter, usageOf } from '../../support/spending.ts';
 
 const soon = () => ({ deadline: Date.now() + 5000 });
 const minuteMs = 60_000;
@@ -75,9 +67,7 @@ describe('a visit of an account', () => {
     const [at, completed_at] = [attempt.at, Date.now()].map((time) => new Date(time).toISOString());
     const unknown = { at, payment: 'unknown', credits: 50, is_exact: false, completed_at };
     expect(await usageOf(user)).toMatchObject([unknown]);
-    expect(lines('swept_usage')).toContainEqual(
-      expect.objectContaining({ level: 'info', at, payment: 'unknown' }),
-    );
+    expect(lines('visit')).toContainEqual(expect.objectContaining({ level: 'info', at, payment: 'unknown' }));
     expect(await storedItem(...keyOfDay(attempt))).toMatchObject({ caller: attempt.caller });
   });
 
@@ -144,7 +134,7 @@ describe('a visit of an account', () => {
     expect(meeting.happened()).toBe(true);
     expect(countersOf(await accountOf(user))).toEqual(kept);
     expect(await accountOf(user)).toMatchObject({ open: 0 });
-    expect(lines('swept_usage')).toHaveLength(1);
+    expect(lines('visit')).toHaveLength(1);
   });
 
   test('has the last word about an attempt that it took for dead, and the account keeps to it', async () => {

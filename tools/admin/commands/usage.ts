@@ -1,6 +1,5 @@
-import { visitAccounts } from '../../../lib/attempts/visit.ts';
 import { table } from '@node-registry/command-line/table';
-import { command, unfinished, textOf, UsageError } from '../command.ts';
+import { command, UsageError } from '../command.ts';
 import { callerOf, callerText } from '../spend/caller-name.ts';
 import { periodOf, periodOptions } from '../spend/period.ts';
 import { reconcile, type Reconciliation, usageView } from '../spend/reconcile.ts';
@@ -10,8 +9,6 @@ import { readFile } from 'node:fs/promises';
 import { loadPaidContracts } from '../../../infra/operations.ts';
 import { Rejection } from '../registry/administration.ts';
 import { readBill } from '../spend/bill.ts';
-
-const sweepMs = 10 * 60 * 1000;
 
 export const sum = command({
   parameters: [],
@@ -146,36 +143,6 @@ function readTime(text: string): string {
   if (Number.isNaN(time)) throw new UsageError(`"${text}" is not a time such as 2026-11-28T10:00Z.`);
   return new Date(time).toISOString();
 }
-
-export const sweep = command({
-  parameters: [],
-  summary: 'End what crashed requests have left open',
-  notes:
-    'Releases the reservations of crashed requests that sent nothing, and fully counts those that may have been sent. Safe to run at any time: the last twelve minutes are left alone. A deployed stage does it every minute by itself.',
-  examples: ['usage sweep'],
-  async run() {
-    const found: { user: string; found: string; at?: string; error?: string | undefined }[] = [];
-    const report = await visitAccounts(
-      { deadline: Date.now() + sweepMs },
-      {
-        onEnded: ({ caller, at, payment }) => found.push({ user: callerText(caller), found: payment, at }),
-        onVisited: ({ caller }, { finding, error }) => {
-          if (finding !== 'error' && finding !== 'unvisited') return;
-          const reason = error === undefined ? {} : { error: textOf(error) };
-          found.push({ user: callerText(caller), found: finding, ...reason });
-        },
-      },
-    );
-    const { visited, failed, unvisited, unread_shards } = report;
-    const rows = found.map((each) => [each.user, each.found, each.at, each.error]);
-    const isLeft = unvisited + unread_shards > 0;
-    return {
-      data: { accounts: visited, failed, is_left: isLeft, found },
-      text: table(['USER', 'FOUND', 'BEGAN AT', 'ERROR'], rows, { none: 'Nothing was left open.' }),
-      problem: isLeft ? 'Time ran out: run it again.' : unfinished(failed, visited),
-    };
-  },
-});
 
 function readGrouping(name: string): Grouping {
   const found = groupings.find((each) => each === name.trim());
