@@ -59,7 +59,7 @@ export function referencePage(document: Json, { apiUrl, accessToken, nav }: Refe
     const { operationId: name, verb, path, requestBody, security } = operation;
     const parameters: Json[] = (operation.parameters ?? []).map(at);
     const content = requestBody?.content['application/json'];
-    const body = content && at(Object.values(content.examples)[0]).value;
+    const body = content && at(Object.values(content.examples ?? {})[0] ?? {}).value;
     const places = parameters.filter((each) => each.in === 'path');
     const address = places.reduce(
       (text, each) => text.replace(`{${each.name}}`, encodeURIComponent(each.example)),
