@@ -75,6 +75,7 @@ export function proxyDeployment(...variables: config.Concern[]) {
       ...registryCaller,
       config.spending,
       config.stageBudget,
+      config.proxyAccess,
       config.notifications,
       config.relay,
       config.taskWords,

@@ -550,10 +550,10 @@ describe('the lines', () => {
     // 62
     // Self-service: contracts, verbs that were the administration's, routes; the client.
     { issue: 62, room: 'lib functions', lines: 2460 },
-    { issue: 62, room: 'infra', lines: 95 },
+    { issue: 62, room: 'infra', lines: 125 },
     { issue: 62, room: 'tools', lines: -140 },
     { issue: 62, room: 'packages', lines: 208 },
-    { issue: 62, room: 'tests', lines: 275 },
+    { issue: 62, room: 'tests', lines: 325 },
     // 63
     // Ceremony of tests, class by class: what went is noticed by what stays.
     { issue: 63, room: 'tools', lines: -2 },

@@ -63,6 +63,9 @@ const computed: Record<string, string> = {
   METRICS_NAMESPACE: reference('metricsNamespace, self:custom.metricsNamespace'),
   NOTIFICATION_SIGNING_KEY: reference('localSigningKey, self:custom.notificationSigningKey'),
   NOTIFICATION_URL: reference('notificationUrl, self:custom.notificationUrl'),
+  // A stage without self-service has none of these.
+  PROXY_ACCESS: reference('proxyAccess, null'),
+  PROXY_CLAIM: reference('proxyClaim, null'),
   SITE_URL: reference('siteUrl, self:custom.siteUrl'),
   WORK_QUEUES: reference('workQueues, self:custom.workQueues'),
   WATCHED_SITE_URL: reference('watchedSiteUrl, self:custom.watchedSiteUrl'),

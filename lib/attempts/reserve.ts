@@ -27,6 +27,7 @@ import {
   type Reservation,
 } from './account.ts';
 import type { Attempt } from './attempt.ts';
+import { isUnlisted, unlisted } from './proxy-access.ts';
 
 export interface Reserved {
   /** The account after the write. */
@@ -114,6 +115,7 @@ function tryReserve(
 /** Whether any state of the account could let the task through, under these limits. */
 function canPass({ ceiling }: Attempt, own: CallerLimits | undefined): boolean {
   const { credits_per_day } = limitsOf(own);
+  if (isUnlisted(own)) return false;
   return credits_per_day === 0 || ceiling <= credits_per_day;
 }
 
@@ -130,6 +132,7 @@ export function rejectionOf(
   only?: WindowKind,
 ): ApiError | undefined {
   if (account.limits?.blocked) return new ApiError('caller_blocked');
+  if (isUnlisted(account.limits)) return new ApiError('forbidden', { message: unlisted });
   const fields = rateLimitFields(account, at);
   const limits = limitsOf(account.limits);
   if (limits.credits_per_day > 0 && ceiling > limits.credits_per_day) {

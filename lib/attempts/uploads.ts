@@ -30,8 +30,9 @@ const maxOpen = { uploads: 20, bytes: 500_000_000 };
 
 /** Rejects a caller that is blocked, or over the requests of a minute, before it is handed anything. */
 export async function requireOpenAccount(context: Context, caller: string): Promise<void> {
-  const account = accountRecord((await get(context, keyOfAccount(caller)))[0]);
-  const error = account && rejectionOf(account, { at: Date.now(), ceiling: 0 }, 'minute');
+  const key = keyOfAccount(caller);
+  const account = accountRecord((await get(context, key))[0]) ?? { ...key, caller, revision: 0 };
+  const error = rejectionOf(account, { at: Date.now(), ceiling: 0 }, 'minute');
   if (error) throw error;
 }
 

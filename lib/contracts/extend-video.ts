@@ -88,7 +88,7 @@ export const extendVideo = contract({
   body: extendVideoRequest,
   reply: ExtendVideoReply,
   status: 200,
-  errors: [...paidErrors, ...providerErrors],
+  errors: ['forbidden', ...paidErrors, ...providerErrors],
   price: {
     toldBy: 'reply',
     rate: { second: 50 },

@@ -70,7 +70,7 @@ export const multiframeVideo = contract({
   body: multiframeVideoRequest,
   reply: MultiframeVideoReply,
   status: 200,
-  errors: [...paidErrors, ...providerErrors],
+  errors: ['forbidden', ...paidErrors, ...providerErrors],
   price: {
     toldBy: 'reply',
     rate: { second: 50 },

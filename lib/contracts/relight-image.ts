@@ -137,7 +137,7 @@ export const relightImage = contract({
   body: RelightRequest,
   reply: RelightReply,
   status: 200,
-  errors: [...paidErrors, ...providerErrors],
+  errors: ['forbidden', ...paidErrors, ...providerErrors],
   price: { toldBy: 'rate', rate: { task: 1 }, variesBy: [] },
   notifies: { provider: 'image', field: 'webhook_url' },
   idempotent: true,

@@ -142,7 +142,7 @@ export const textToVideo = contract({
   body: textToVideoRequest,
   reply: TextToVideoReply,
   status: 200,
-  errors: [...paidErrors, ...providerErrors],
+  errors: ['forbidden', ...paidErrors, ...providerErrors],
   price: {
     toldBy: 'reply',
     rate: { second: 50 },

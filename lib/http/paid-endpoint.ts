@@ -3,6 +3,7 @@ import { newAttempt, attemptName } from '../attempts/attempt.ts';
 import { withImageUrls } from '../attempts/caller-images.ts';
 import { Purchase } from '../attempts/purchase.ts';
 import { afterwards, apiErrorOf, beforeSending } from '../attempts/request.ts';
+import { requireOpenProxies } from '../attempts/proxy-access.ts';
 import { requireStageBudget } from '../attempts/stage-day.ts';
 import { claim, free, hashOfKey, keepAnswer, slotOf } from '../attempts/slot.ts';
 import { callerName } from '../caller.ts';
@@ -57,6 +58,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
     const outgoing = new ProviderCall(context, call.provider(), call.path);
     try {
       await beforeSending(async () => {
+        requireOpenProxies(request.caller);
         relay?.requireReceiver();
         await requireStageBudget(context, attempt.at);
         const withImages = await withImageUrls(context, caller, { schema, body });

@@ -129,7 +129,8 @@ function responseName(codes: Codes, contracts: readonly Contract[]): string {
   );
   const [first] = owners;
   const isOwn = owners.length === 1 || (first !== undefined && selfServiceContracts.includes(first));
-  const owner = isOwn ? first?.name : owners.every(({ price }) => price) ? 'paid' : 'registry';
+  const others = owners.filter((owner) => !selfServiceContracts.includes(owner));
+  const owner = isOwn ? first?.name : others.every(({ price }) => price) ? 'paid' : 'registry';
   return inCapitals([String(owner), ...String(STATUS_CODES[statusOf(codes)]).split(' ')]);
 }
 
