@@ -413,6 +413,14 @@ export const notifications = concern(() => ({
   ),
 }));
 
+export const results = concern(() => ({
+  RESULT_ROUTES: variable(
+    kind.choice('on', 'off'),
+    'resultRoutes',
+    '`on`: with `notifications=relay`, callers can ask for the results of their tasks at the providers’ own paths.',
+  ),
+}));
+
 export const taskWords = concern(() => ({
   PROVIDER_STATES: variable(
     kind.stateWords(),

@@ -19,6 +19,7 @@ export type Partition =
   | 'nodes'
   | 'pending'
   | 'publishers'
+  | 'results'
   | 'signingKeys'
   | 'stageDay'
   | 'tasks'
@@ -77,6 +78,7 @@ export function proxyDeployment(...variables: config.Concern[]) {
       config.stageBudget,
       config.proxyAccess,
       config.notifications,
+      config.results,
       config.relay,
       config.taskWords,
       config.receivers,
@@ -92,6 +94,7 @@ export function proxyDeployment(...variables: config.Concern[]) {
       { table: ['BatchGetItem'], keys: ['stageDay'] },
       // The record of a task whose notifications come here.
       { table: ['PutItem', 'DeleteItem'], keys: ['tasks'], ifRelaying: true },
+      { table: ['PutItem'], keys: ['results'], ifRelaying: true },
       // Images that are too large for a request: looked up, and presigned for the caller and the provider.
       { bucket: ['GetObject', 'PutObject'], folder: 'images' },
     ],

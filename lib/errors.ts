@@ -18,6 +18,7 @@ export const errorCatalog = {
   publisher_not_found: { status: 404, message: 'The publisher does not exist.' },
   node_not_found: { status: 404, message: 'The node does not exist.' },
   node_version_not_found: { status: 404, message: 'The node version does not exist.' },
+  task_not_found: { status: 404, message: 'The task does not exist, or another caller bought it.' },
   host_node_not_found: { status: 404, message: 'The host node does not exist in this node version.' },
   not_found: { status: 404, message: 'The member, token, trust or invitation does not exist, or has ended.' },
   version_exists: { status: 409, message: 'This version has been published. Publish a new version instead.' },

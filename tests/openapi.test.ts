@@ -162,8 +162,8 @@ describe('the promises of the interface', () => {
   test('lists every error code of the catalog', () => {
     const used = new Set<ErrorCode>([...contracts, ...selfServiceContracts].flatMap(errorsOf));
 
-    // It is the answer to a path that the document does not have.
-    expect([...used, 'route_not_found'].sort()).toEqual(Object.keys(errorCatalog).sort());
+    // They answer a path that the document does not have, and those of tasks' results.
+    expect([...used, 'route_not_found', 'task_not_found'].sort()).toEqual(Object.keys(errorCatalog).sort());
   });
 
   test('marks only what the interface calls response-only as read-only', () => {

@@ -89,7 +89,7 @@ describe('a function of the service', () => {
     expect(namesIn('events').sort()).toEqual([...names].sort());
     const others =
       'poll-providers count-downloads deliver-notifications extract-host-nodes finalize-upload ' +
-      'hand-over-work receive-notification self-service visit-accounts unknown-route watch-reads write-catalog write-index';
+      'hand-over-work receive-notification self-service task-results visit-accounts unknown-route watch-reads write-catalog write-index';
     expect([...endpoints, ...others.split(' ')].sort()).toEqual([...names].sort());
   });
 
@@ -522,6 +522,10 @@ describe('the lines', () => {
     { issue: 60, room: 'tools', lines: 49 },
     { issue: 60, room: 'packages', lines: 53 },
     { issue: 60, room: 'tests', lines: 134 },
+    // results for clients that wait
+    { issue: 60, room: 'lib functions', lines: 128 },
+    { issue: 60, room: 'tools', lines: 59 },
+    { issue: 60, room: 'tests', lines: 154 },
     // the reader of packs
     { issue: 60, room: 'packages', lines: 127 },
     // by publish-node and the client

@@ -20,6 +20,7 @@ export function conditionsOf(values: Values) {
     HasSiteDomain: Boolean(values.siteDomainName),
     HidesGeneratedUrl: values.generatedUrl === 'off',
     RelaysNotifications: values.notifications === 'relay',
+    ServesResults: values.notifications === 'relay' && values.resultRoutes !== 'off',
     RollsOut: values.rollout !== 'off',
     ServesPeople: values.selfService === 'on',
     ServesSite: values.site === 'on',

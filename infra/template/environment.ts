@@ -1,6 +1,6 @@
 import * as config from '../../lib/config.ts';
-import { publicFiles } from '../../lib/deployment.ts';
 import { selfServiceDeployment } from './self-service.ts';
+import { publicFiles, registryCaller } from '../../lib/deployment.ts';
 import { loadOperations, type Operation } from '../operations.ts';
 
 /*
@@ -23,6 +23,7 @@ const concernsOfOthers: Record<string, readonly config.Concern[]> = {
     config.videoProvider,
   ],
   selfService: selfServiceDeployment.variables,
+  taskResults: [...registryCaller, config.taskWords],
   unknownRoute: [],
   watchReads: [config.bucket, config.downloads, config.watchedSite],
   finalizeUpload: [...stored, config.bucket, config.archives],

@@ -136,6 +136,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
     ],
 
     selfService: [...selfServiceDeployment.rights],
+    taskResults: [{ table: ['BatchGetItem'], keys: ['results', 'tasks'] }],
 
     unknownRoute: [],
 

@@ -36,7 +36,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
     const { body, context } = request;
     const caller = callerName(request.caller);
     const isRelayed = config.notifications().NOTIFICATIONS === 'relay';
-    const relay = isRelayed ? new Relay(contract.notifies, Object(body)) : undefined;
+    const relay = isRelayed ? new Relay(contract.notifies, Object(body), request.caller) : undefined;
     const taskHeaders = relay?.taskHeaders ?? {};
     const attempt = newAttempt(
       {
@@ -78,6 +78,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
       await afterwards(context, 'succeed', {
         idempotency: slot && keepAnswer(slot, answer),
         spending: purchase.taken(started.task),
+        results: relay?.name(context, started.task.taskId),
       });
       return { ...answer, headers: { ...answer.headers, ...purchase.headers(started.task) } };
     } catch (thrown) {

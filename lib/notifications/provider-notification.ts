@@ -18,6 +18,8 @@ export interface ProviderNotification {
   creations: Creation[];
   /** A sentence, if the task failed. */
   error: string | undefined;
+  /** The provider's own word for that, if it has one. */
+  errorCode: string | undefined;
 }
 
 /** A film as its provider lists it. A request to extend it names the id. */
@@ -49,6 +51,7 @@ export function readNotification(provider: ProviderName, text: string): Provider
     media: mediaOf(parts),
     creations: creationsOf(parts),
     error: state === 'failed' ? errorIn(parts) : undefined,
+    errorCode: parts.map(({ err_code }) => readWord(err_code)).find((code) => code !== undefined),
   };
 }
 

@@ -44,6 +44,10 @@ export interface TaskRecord extends Owing {
 
 export const taskRecord = typedRead<TaskRecord>();
 
+export function isExpired({ ttl }: TaskRecord): boolean {
+  return ttl * 1000 <= Date.now();
+}
+
 /** The attempt that bought a task. What ends it is one write, so an eventual read has all of its end or nothing. */
 export async function readAttempt(
   context: Context,

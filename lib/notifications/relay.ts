@@ -11,6 +11,8 @@ import { absent, present } from '../store/items.ts';
 import { taskKey } from '../store/keys.ts';
 import { put, remove } from '../store/write.ts';
 import { owe } from '../work/owe.ts';
+import { type Caller, callerName } from '../caller.ts';
+import { nameTask } from './task-results.ts';
 import { readReceiverUrl, replaceOurUrl } from './notification-urls.ts';
 import { firstPollAt, hashPrefix, statusKey, taskHash, type TaskRecord, ttlFrom } from './records.ts';
 
@@ -35,10 +37,13 @@ export class Relay {
   readonly #secret = randomBytes(secretBytes).toString('base64url');
   readonly taskHash = taskHash(this.#secret);
 
-  constructor(notifies: Notifies, body: object) {
+  readonly #buyer: Caller | undefined;
+
+  constructor(notifies: Notifies, body: object, buyer: Caller | undefined) {
     const fields = new Map<string, unknown>(Object.entries(body));
     const address = fields.get(notifies.field);
     this.#notifies = notifies;
+    this.#buyer = buyer;
     this.#address = typeof address === 'string' ? address : undefined;
     this.#isOffPeak = fields.get('off_peak') === true;
   }
@@ -78,6 +83,13 @@ export class Relay {
     };
     note({ task_hash: hashPrefix(this.taskHash) });
     await put(context, record, absent);
+  }
+
+  /** Lets the buyer ask for the task by the provider's id. Callers without a token are one, and can't. */
+  async name(context: Context, taskId: string): Promise<void> {
+    if (!this.#buyer || config.results().RESULT_ROUTES === 'off') return;
+    const name = { caller: callerName(this.#buyer), provider: this.#notifies.provider, taskId };
+    await nameTask(context, name, this.taskHash);
   }
 
   /** A task that was not started is no longer followed. If this is lost, the first poll sees it. */

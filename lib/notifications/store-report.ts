@@ -22,6 +22,7 @@ import {
 } from './provider-notification.ts';
 import {
   hashPrefix,
+  isExpired,
   type NotificationRecord,
   notificationId,
   readAttempt,
@@ -209,10 +210,6 @@ function bodyFor(
 }
 
 /** Expiry is compared here: DynamoDB deletes expired records up to two days late. */
-function isExpired({ ttl }: TaskRecord): boolean {
-  return ttl * 1000 <= Date.now();
-}
-
 /** How the task ended, for its attempt's record, with the data of the paid response, which may have been lost. */
 function usageOf(
   { caller, attempt }: TaskRecord,

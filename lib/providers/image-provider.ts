@@ -1,19 +1,9 @@
 import { storedSecret } from '../aws/stored-secret.ts';
 import * as config from '../config.ts';
 import { isObject } from '../json.ts';
-import type { RelightReply, RelightStatus } from '../contracts/relight-image.ts';
-import type { TaskState } from '../schemas/video.ts';
+import type { RelightReply } from '../contracts/relight-image.ts';
 import type { Provider, StartedTask } from './provider-call.ts';
-import { readWord, stateOf } from './reply.ts';
-
-/** The image provider's names for the states of a task. */
-const statusOf: Record<TaskState, RelightStatus> = {
-  created: 'CREATED',
-  queueing: 'CREATED',
-  processing: 'IN_PROGRESS',
-  success: 'COMPLETED',
-  failed: 'FAILED',
-};
+import { readWord, relightStatusOf, stateOf } from './reply.ts';
 
 export const imageProvider = config.atStart(
   config.configured((): Provider => {
@@ -36,7 +26,7 @@ export function relightReply({ task: { taskId }, reply }: StartedTask): RelightR
     data: {
       generated: Array.isArray(generated) ? generated.filter((image) => typeof image === 'string') : [],
       task_id: taskId,
-      status: word === undefined ? 'CREATED' : statusOf[stateOf(word) ?? 'created'],
+      status: word === undefined ? 'CREATED' : relightStatusOf[stateOf(word) ?? 'created'],
     },
   };
 }

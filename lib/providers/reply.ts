@@ -1,8 +1,18 @@
 import type * as z from 'zod/mini';
+import type { RelightStatus } from '../contracts/relight-image.ts';
 import type { ErrorDetail } from '../errors.ts';
 import { isObject, type JsonObject, parseWithIds } from '../json.ts';
 import * as config from '../config.ts';
 import type { TaskState } from '../schemas/video.ts';
+
+/** The image provider's names for the states of a task. */
+export const relightStatusOf: Record<TaskState, RelightStatus> = {
+  created: 'CREATED',
+  queueing: 'CREATED',
+  processing: 'IN_PROGRESS',
+  success: 'COMPLETED',
+  failed: 'FAILED',
+};
 
 /** Printable, so that an operator may see it. A longer text is not an id, and would not fit into a log line. */
 const taskId = /^(?=.*\S)[^\p{Cc}\p{Cs}]{1,1024}$/u;

@@ -17,7 +17,7 @@ export const callbackUrl = webAddress.with(z.describe('Callback for task status 
 export const payload = text(1_048_576).with(z.describe('Pass-through parameters'));
 export const videoPrompt = text(2000).with(z.describe('Describes the video'));
 
-const TaskState = z
+export const TaskState = z
   .enum(['created', 'processing', 'queueing', 'success', 'failed'])
   .with(z.describe('State of the task; success and failed are final'));
 export type TaskState = z.infer<typeof TaskState>;

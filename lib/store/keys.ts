@@ -30,6 +30,7 @@
  *   notifications of a task           TASK#<secret's sha256>    NOTIFICATION#<4 digits>     expire by `ttl`
  *   what owes work in a lane          index `pending`           shards <lane>-0 to -3       sparse, by the time to look at it
  *   what was given up in it           index `pending`           shard <lane>-given-up       sparse, for the administration
+ *   task of a buyer and a provider's id RESULT#<sha256>           TASK                        expires by `ttl`
  *   public keys of notifications      SIGNING#KEYS              KEYS                        the current ones
  *   history of a publisher            PUBLISHER#<folded id>     HISTORY#<time>#<id>         one query lists it
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it
@@ -50,6 +51,7 @@
  * again.
  */
 
+import { hash } from 'node:crypto';
 import { foldNodeId } from '@node-registry/registry-rules/names';
 import type { Partition } from '../deployment.ts';
 
@@ -80,6 +82,7 @@ export const partitions: Record<Partition, string> = {
   newPublishers: 'NEW_PUBLISHERS',
   usage: 'USAGE#*',
   tasks: 'TASK#*',
+  results: 'RESULT#*',
   stageDay: 'STAGE_DAY',
   signingKeys: 'SIGNING#KEYS',
   heartbeat: 'HEARTBEAT',
@@ -264,6 +267,11 @@ function dayCallersPartition(day: string, shard: string): string {
 /** Only the hash of a task's secret is stored: the secret itself lets its holder report as the provider. */
 export function taskKey(hash: string): Key {
   return { pk: `TASK#${hash}`, sk: 'TASK' };
+}
+
+/** Only who knows the buyer and the provider's id finds the task. */
+export function namedTaskKey(callerHash: string, provider: string, taskId: string): Key {
+  return { pk: `RESULT#${hash('sha256', JSON.stringify([callerHash, provider, taskId]))}`, sk: 'TASK' };
 }
 
 /** From the key of a task's record, or of its notifications. */

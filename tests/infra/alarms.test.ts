@@ -91,9 +91,13 @@ describe('the alarms', () => {
     const names = namesOf(alarmsOf(plain));
 
     expect(namesOf(alarmsOf(full)).filter((name) => !names.includes(name))).toEqual([
-      ...['deliverNotifications', 'pollProviders', 'receiveNotification'].map((name) => `faults-${name}`),
-      ...['image-unknown-states', 'internal-errors-receiveNotification'],
-      ...['reserved-throttles', 'slow-receiveNotification'],
+      ...['deliverNotifications', 'pollProviders', 'receiveNotification', 'selfService', 'taskResults'].map(
+        (name) => `faults-${name}`,
+      ),
+      'image-unknown-states',
+      ...['receiveNotification', 'selfService', 'taskResults'].map((name) => `internal-errors-${name}`),
+      'reserved-throttles',
+      ...['receiveNotification', 'selfService', 'taskResults'].map((name) => `slow-${name}`),
       'video-unknown-states',
     ]);
   });

@@ -33,6 +33,7 @@ const needed = {
   signIn: {},
   selfService: {},
   notifications: {},
+  results: {},
   taskWords: {},
   polls: {},
   watchedSite: {},

@@ -5,6 +5,7 @@ import { sampleRequest } from './examples.ts';
 import { answerHeaders, headerParameters } from './headers.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { describeParameters, describeSchemas, reference, requestName } from './schemas.ts';
+import { resultPaths } from './task-results.ts';
 import { taskSchemas, webhooks } from './webhooks.ts';
 import { type Operation, selfServiceContracts } from '../../infra/operations.ts';
 
@@ -91,7 +92,7 @@ export function describeService(operations: readonly Operation[]): JsonObject {
     ],
     tags,
     security: [{ accessToken: [] }],
-    paths,
+    paths: { ...paths, ...resultPaths },
     webhooks,
     'x-public-index': publicIndex,
     components: {

@@ -8,7 +8,7 @@ const video = '/proxy/video-provider';
 /** The fields of each operation's request, by the end of its path: the provider accepts no others. */
 const knownFields: Record<string, readonly string[]> = Object.fromEntries(
   Object.keys(document.paths)
-    .filter((path) => path.startsWith(video))
+    .filter((path) => path.startsWith(video) && 'post' in document.paths[path])
     .map((path) => {
       const { schema } = document.paths[path].post.requestBody.content['application/json'];
       const { properties } = document.components.schemas[schema.$ref.split('/').at(-1)];

@@ -24,7 +24,10 @@ const image = 'https://example.com/image.png';
 const frames = { model: 'vidq2-pro', start_image: image } as const;
 
 type Calls<Name extends string> = Record<Name, () => Promise<unknown>>;
-type Operation = Exclude<keyof operations, 'relightTaskChanged' | 'videoTaskChanged' | AccountOperation>;
+type Operation = Exclude<
+  keyof operations,
+  'relightTaskChanged' | 'videoTaskChanged' | 'relightResult' | 'taskCreations' | AccountOperation
+>;
 
 /** `npm run check:types` fails if an operation has no row here, or an expected error does not come. */
 const _misspelt: Calls<Operation> & Calls<string> = {

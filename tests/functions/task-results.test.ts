@@ -1,0 +1,169 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { callerHash } from '../../lib/caller.ts';
+import { handler } from '../../functions/task-results.ts';
+import { namedTaskKey } from '../../lib/store/keys.ts';
+import { type HttpFunction, startGateway } from '../../tools/local/gateway.ts';
+import { blockCaller } from '../../tools/admin/spend/limits.ts';
+import { until } from '@node-registry/testing/until';
+import { invoke } from '../support/invoke.ts';
+import { say, started } from '../support/notified.ts';
+import { proxies, simulation } from '../support/proxies.ts';
+import { storedItem } from '../support/registry.ts';
+import { untilEnd } from '../support/serve.ts';
+import { pay, spender } from '../support/spending.ts';
+import { bearer } from '../support/tokens.ts';
+import { setVariables } from '../support/variables.ts';
+
+const video = 'GET /proxy/video-provider/tasks/{task_id}/creations';
+const image = 'GET /proxy/image-provider/v1/ai/image-relight/{task_id}';
+
+/** Asks as the gateway does. */
+const ask = (user: string | undefined, task_id: string, routeKey = video) =>
+  invoke((event, context) => handler({ ...event, routeKey }, context), 'task-results', {
+    path: { task_id },
+    headers: { authorization: user && bearer(user) },
+  });
+
+const lastTask = () => String(simulation.received.at(-1)?.taskId);
+
+describe('the creations of a task', () => {
+  test('are an empty list until the provider has told of them, and then its own', async () => {
+    const user = await spender();
+    const path = await started('text-to-video', user);
+    const id = lastTask();
+    const seen = [(await ask(user, id)).body];
+    await say(path, { id, state: 'processing' });
+    seen.push((await ask(user, id)).body);
+    await say(path, { id, state: 'success', creations: [{ id: 'c', url: 'https://v.example/1.mp4' }] });
+    const { status, body } = await ask(user, id);
+
+    expect(seen.map(({ state, creations }) => [state, creations])).toEqual([
+      ['created', []],
+      ['processing', []],
+    ]);
+    const creations = [{ id: 'c', url: 'https://v.example/1.mp4', cover_url: '' }];
+    expect([status, body]).toEqual([200, { id, state: 'success', err_code: '', creations }]);
+  });
+
+  test('name the provider’s word for a failure', async () => {
+    const user = await spender();
+    const path = await started('extend-video', user);
+    await say(path, { id: lastTask(), state: 'failed', err_code: 'AuditSubmitIllegal' });
+
+    expect((await ask(user, lastTask())).body).toMatchObject({
+      state: 'failed',
+      err_code: 'AuditSubmitIllegal',
+    });
+  });
+
+  test('are a relit image with the image provider’s words', async () => {
+    const user = await spender();
+    const path = await started('relight-image', user);
+    const task_id = lastTask();
+    const before = (await ask(user, task_id, image)).body;
+    await say(path, { data: { task_id, status: 'COMPLETED', generated: ['https://i.example/1.png'] } });
+
+    expect(before).toEqual({ data: { task_id, status: 'CREATED', generated: [] } });
+    expect((await ask(user, task_id, image)).body.data).toMatchObject({
+      ...{ status: 'COMPLETED', generated: ['https://i.example/1.png'] },
+    });
+  });
+
+  test('are the same 404 for another caller’s task, another provider’s, an unknown one, and one that ended', async () => {
+    const [user, other] = [await spender(), await spender()];
+    const path = await started('text-to-video', user);
+    const id = lastTask();
+    const answers = [ask(other, id), ask(user, id, image), ask(user, 'unknown'), ask(user, `${id}\0`)];
+    const errors = (await Promise.all(answers)).map(({ status, body }) => [status, body.error, body.message]);
+
+    expect(new Set(errors.map(String)).size).toBe(1);
+    expect(errors[0]?.slice(0, 2)).toEqual([404, 'task_not_found']);
+    expect((await ask(undefined, id)).status).toBe(401);
+    expect(path.provider).toBe('video');
+  });
+
+  test('stay readable for a blocked caller', async () => {
+    const user = await spender();
+    await started('text-to-video', user);
+    await blockCaller('admin', `user:${user}`, 'odd');
+
+    expect((await ask(user, lastTask())).status).toBe(200);
+  });
+
+  test('are 404 without a token on a network that needs none: all its callers are one', async () => {
+    setVariables({ PROXY_ACCESS_TOKEN: 'optional' });
+    const { status } = await invoke(proxies['text-to-video'] as never, 'text-to-video', {
+      headers: { authorization: undefined },
+    });
+    const anonymous = namedTaskKey(callerHash('anonymous'), 'video', lastTask());
+
+    expect([status, (await ask(undefined, lastTask())).status]).toEqual([200, 404]);
+    expect(await storedItem(anonymous.pk, anonymous.sk)).toBeUndefined();
+  });
+});
+
+test('resultRoutes=off writes nothing for them', async () => {
+  setVariables({ RESULT_ROUTES: 'off' });
+  const user = await spender();
+  await pay(user);
+
+  expect((await ask(user, lastTask())).status).toBe(404);
+});
+
+/*
+ * The requests of a client that waits, as comfy_api_nodes/nodes_vidu.py of ComfyUI sends them and reads their answers:
+ * https://github.com/comfyanonymous/ComfyUI. It sends no key, and asks at the provider's path below our address.
+ */
+describe('a client that pays and waits', () => {
+  let url: string;
+
+  beforeAll(async () => {
+    const routes = await Promise.all(
+      [
+        ['POST /proxy/video-provider/text2video', 'text-to-video'],
+        [video, 'task-results'],
+        ['POST /notifications/{provider}/{task}', 'receive-notification'],
+        ['$default', 'unknown-route'],
+      ].map(async ([key = '', file]) => {
+        const load = async (): Promise<HttpFunction> => (await import(`../../functions/${file}.ts`)).handler;
+        return { key, timeoutMs: 20_000, load };
+      }),
+    );
+    const lists = {
+      allowedOrigins: ['*'],
+      allowedMethods: [],
+      allowedHeaders: [],
+      exposedResponseHeaders: [],
+    };
+    ({ url } = untilEnd(await startGateway({ port: 0, routes, cors: { ...lists, maxAge: 60 } })));
+  });
+
+  test('ends with its film', async () => {
+    setVariables({ NOTIFICATION_URL: `${url}/notifications` });
+    const headers = { authorization: bearer(await spender()), accept: '*/*' };
+    const paid = await fetch(`${url}/proxy/video-provider/text2video`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        prompt: 'A boat',
+        duration: 5,
+        seed: 0,
+        aspect_ratio: '16:9',
+        movement_amplitude: 'auto',
+      }),
+    });
+    const task = (await paid.json()) as { task_id: string; created_at: unknown };
+    let last: { state: string; err_code: unknown; creations: Record<string, unknown>[] } | undefined;
+    await until(async () => {
+      const answer = await fetch(`${url}/proxy/video-provider/tasks/${task.task_id}/creations`, { headers });
+      if (answer.status !== 200) throw new Error(`The client gives up: ${answer.status}`);
+      last = (await answer.json()) as typeof last;
+      expect(last).toMatchObject({ state: expect.any(String), creations: expect.any(Array) });
+      return ['success', 'failed'].includes(String(last?.state));
+    });
+
+    expect([paid.status, typeof task.created_at]).toEqual([200, 'string']);
+    const film = { id: expect.any(String), url: expect.stringMatching(/^http.*\.webm$/) };
+    expect(last?.creations).toEqual([{ ...film, cover_url: expect.stringMatching(/\.png$/) }]);
+  });
+});
