@@ -523,9 +523,9 @@ describe('the lines', () => {
     { issue: 60, room: 'packages', lines: 53 },
     { issue: 60, room: 'tests', lines: 134 },
     // results for clients that wait
-    { issue: 60, room: 'lib functions', lines: 128 },
+    { issue: 60, room: 'lib functions', lines: 131 },
     { issue: 60, room: 'tools', lines: 59 },
-    { issue: 60, room: 'tests', lines: 154 },
+    { issue: 60, room: 'tests', lines: 140 },
     // the reader of packs
     { issue: 60, room: 'packages', lines: 127 },
     // by publish-node and the client
