@@ -63,5 +63,5 @@ export function spawnPublishNode(args: readonly string[], options?: RunOptions):
 
 /** Arguments that show a publish of a folder without metadata, without sending anything. */
 export function dryRun(folder: string): string[] {
-  return [...'publish --dry-run --publisher demo --node x --version 1.0.0'.split(' '), folder];
+  return ['publish', '--dry-run', '--publisher', 'demo', '--node', 'x', '--version', '1.0.0', folder];
 }

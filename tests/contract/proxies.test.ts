@@ -170,9 +170,11 @@ describe('Text-to-video request fields', () => {
   rows('text-to-video', {
     'aspect_ratio | string': anyText,
     'audio | boolean | Enables direct audio-video generation; default true for model vidq3-pro': flag,
-    'audio_type | enum | all, speech_only, sound_effect_only': oneOf(
-      'all speech_only sound_effect_only'.split(' '),
-    ),
+    'audio_type | enum | all, speech_only, sound_effect_only': oneOf([
+      'all',
+      'speech_only',
+      'sound_effect_only',
+    ]),
     'bgm | boolean | Background music': flag,
     ...callback,
     'duration | integer (int32) | Seconds; vidq2-turbo 1-8': {

@@ -6,10 +6,18 @@ import { type Exclusion, IgnoreRules, leftovers } from './ignore-rules.ts';
 
 /** Leftovers of tools, even if git tracks them; `includes` may bring them back. */
 const junk = [
-  ...'.DS_Store Thumbs.db __pycache__/ .venv/ venv/ node_modules/'.split(' '),
-  ...'.mypy_cache/ .pytest_cache/ .ruff_cache/ .tox/'.split(' '),
+  '.DS_Store',
+  'Thumbs.db',
+  '__pycache__/',
+  '.venv/',
+  'venv/',
+  'node_modules/',
+  '.mypy_cache/',
+  '.pytest_cache/',
+  '.ruff_cache/',
+  '.tox/',
 ];
-const leftBehind = [...junk, ...'*.pyc .hg/ .bzr/ .jj/ .svn/ .idea/ .vscode/'.split(' ')];
+const leftBehind = [...junk, '*.pyc', '.hg/', '.bzr/', '.jj/', '.svn/', '.idea/', '.vscode/'];
 
 export function junkRules(): IgnoreRules {
   return new IgnoreRules().and(junk, leftovers);

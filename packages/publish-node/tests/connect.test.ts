@@ -45,7 +45,7 @@ afterAll(() => {
 
 describe('a token', () => {
   const token = createPersonalAccessToken();
-  const named = '--publisher me --node x'.split(' ');
+  const named = ['--publisher', 'me', '--node', 'x'];
   const commands: [string, string[]][] = [
     ['publish', ['publish', '.', ...named, '--version', '1.0.0', '--token', token]],
     ['whoami', ['whoami', '.', ...named, '--token', token]],

@@ -65,7 +65,7 @@ describe('the archive of a git folder', () => {
   test('equals git for generated packs', async () => {
     const segment = fc.constantFrom('a', 'b', 'größe', '節點', 'c d', 'x.txt', 'y.log', 'build');
     const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((parts) => `${parts.join('/')}/f.py`);
-    const rules = '*.txt build/ /a !b a/* !a/b/ **/y.log größe *.py !f.py'.split(' ');
+    const rules = ['*.txt', 'build/', '/a', '!b', 'a/*', '!a/b/', '**/y.log', 'größe', '*.py', '!f.py'];
     const rule = fc.constantFrom(...rules);
     const pack_ = fc.record({
       files: fc.uniqueArray(path, { minLength: 1, maxLength: 12 }),
@@ -164,7 +164,7 @@ describe('the archive of a git folder', () => {
     if (kind === 'without a checksum')
       await writeFile(index, Buffer.concat([(await readFile(index)).subarray(0, -20), Buffer.alloc(20)]));
     if (kind.includes('work tree')) await enter(join(folder, '../other-tree'));
-    const flags = 'ls-files -z --cached --others --exclude-standard'.split(' ');
+    const flags = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
     const listed = (await git(folder, ...flags)).split('\0').filter((path) => path !== '');
     const objects = await git(folder, 'ls-files', '-z', '--stage');
     const { paths, objects: found } = await listFiles(folder);

@@ -21,7 +21,7 @@ afterEach(() => become(0));
 
 /** The archive itself is not written. */
 const pack = (...named: string[]) =>
-  publishNode(['pack', folder, ...'--output /dev/null --node x --version 1.0.0'.split(' '), ...named]);
+  publishNode(['pack', folder, '--output', '/dev/null', '--node', 'x', '--version', '1.0.0', ...named]);
 
 test.each([
   ['private.txt', 0],

@@ -59,7 +59,7 @@ export function webLink(address: string, text = address.replace(/^https?:\/\//, 
 }
 
 /** The browser's own formats take a slow phone milliseconds each. */
-const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 export function numberOf(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
