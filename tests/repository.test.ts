@@ -562,8 +562,8 @@ describe('the lines', () => {
     // 63
     // Ceremony of tests, class by class: what went is noticed by what stays.
     { issue: 63, room: 'tools', lines: -2 },
-    { issue: 63, room: 'packages', lines: -119 },
-    { issue: 63, room: 'tests', lines: -502 },
+    { issue: 63, room: 'packages', lines: -120 },
+    { issue: 63, room: 'tests', lines: -527 },
   ];
   /** For all rooms at the end of the round. */
   const aim = 83_000;

@@ -1,15 +1,17 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { jest } from '@jest/globals';
+import { afterAll, describe, jest } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
-export const hasBrowser = existsSync(path);
-export const note = hasBrowser
-  ? ''
-  : ` (skipped: there is no Chromium at ${path}; CHROMIUM_PATH may name one)`;
+/** Tests that need a browser. */
+export function inBrowser(title: string, tests: () => void): void {
+  if (existsSync(path)) describe(title, tests);
+  else
+    describe.skip(`${title} (skipped: there is no Chromium at ${path}; CHROMIUM_PATH may name one)`, tests);
+}
 
 /** Debian's Chromium runs as root in most containers, without a sandbox. It must not call home. */
 const flags = [
@@ -26,9 +28,10 @@ jest.setTimeout(60_000);
 /** Shorter, so that a failed wait is named. */
 const timeout = 50_000;
 
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: path, args: flags, timeout });
-}
+/** The test file's own, from its first page to its end. */
+let browser: Promise<Browser> | undefined;
+
+afterAll(async () => (await browser)?.close());
 
 interface Watched {
   page: Page;
@@ -36,8 +39,9 @@ interface Watched {
   problems: string[];
 }
 
-export async function openPage(browser: Browser, width: number): Promise<Watched> {
-  const page = await browser.newPage({ viewport: { width, height: 900 } });
+export async function openPage(width: number): Promise<Watched> {
+  browser ??= chromium.launch({ executablePath: path, args: flags, timeout });
+  const page = await (await browser).newPage({ viewport: { width, height: 900 } });
   page.setDefaultTimeout(timeout);
   const problems: string[] = [];
   page.on('pageerror', ({ message }) => problems.push(message));
@@ -46,6 +50,11 @@ export async function openPage(browser: Browser, width: number): Promise<Watched
     if (url.protocol.startsWith('http') && url.hostname !== 'localhost') problems.push(request.url());
   });
   return { page, problems };
+}
+
+/** An open page that plays a film or polls would slow other tests down. */
+export async function closePages(): Promise<void> {
+  await Promise.all(((await browser)?.contexts() ?? []).map((context) => context.close()));
 }
 
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');

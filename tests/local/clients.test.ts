@@ -5,7 +5,6 @@ import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
-import type { Browser } from 'playwright-core';
 import { isListening } from '@node-registry/command-line/is-listening';
 import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signature.ts';
 import { localEnvironment } from '../../tools/local/addresses.ts';
@@ -17,7 +16,7 @@ import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import type * as RegistryModule from '@node-registry/registry-client';
 import { createPublicIndex, createRegistryClient, type RegistryClient } from '@node-registry/registry-client';
-import { hasBrowser, launchBrowser, note, openPage } from '@node-registry/testing/browser';
+import { closePages, inBrowser, openPage } from '@node-registry/testing/browser';
 import { readExamples, runExample } from '../support/readme-examples.ts';
 import { folder } from '@node-registry/testing/folders';
 import { runProgram } from '@node-registry/testing/run-program';
@@ -30,26 +29,22 @@ jest.setTimeout(120_000);
 const run = promisify(execFile);
 
 let stack: LocalStack;
-let browser: Browser;
 let client: RegistryClient;
 const document = await readFile('docs/notifications.md', 'utf8');
 const video = { model: 'vidq3-pro', prompt: 'rain on a lake' } as const;
-const inBrowser = hasBrowser ? describe : describe.skip;
 
 beforeAll(async () => {
   stack = await startLocalStack();
-  if (hasBrowser) browser = await launchBrowser();
   client = createRegistryClient({ baseUrl: stack.apiUrl, accessToken: () => stack.token('OWNER') });
 });
 
-afterAll(() => Promise.all([stack?.stop(), browser?.close()]));
+afterAll(() => stack?.stop());
 
-// An open page that plays a film or polls would slow the other tests down.
-afterEach(() => Promise.all((browser?.contexts() ?? []).map((context) => context.close())));
+afterEach(closePages);
 
 /** A page of another origin than the API's. */
 async function openOrigin() {
-  const opened = await openPage(browser, 800);
+  const opened = await openPage(800);
   await opened.page.goto(`${stack.pagesUrl}/reference/openapi.json`);
   return opened;
 }
@@ -380,7 +375,7 @@ describe('docs/examples/cookbook', () => {
   }
 });
 
-inBrowser(`serves the typed client on a page of another origin${note}`, () => {
+inBrowser('serves the typed client on a page of another origin', () => {
   test('publishes, relights a photo of 12 MB with progress, verifies, and understands errors', async () => {
     const { outputFiles } = await build({
       entryPoints: ['packages/registry-client/client.ts'],
@@ -457,7 +452,7 @@ inBrowser(`serves the typed client on a page of another origin${note}`, () => {
   });
 });
 
-inBrowser(`serves a page of another origin${note}`, () => {
+inBrowser('serves a page of another origin', () => {
   test('sends every request header of the document and reads every answer header', async () => {
     const misbehavior = { provider: 'video', kind: 'status', status: 429, retryAfter: 28, times: 1 } as const;
     const { page, problems } = await openOrigin();

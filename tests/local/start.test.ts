@@ -2,18 +2,12 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { isListening } from '@node-registry/command-line/is-listening';
 import { demo } from '../../tools/local/demo.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import { until } from '@node-registry/testing/until';
-import {
-  accessibilityProblems,
-  hasBrowser,
-  launchBrowser,
-  note,
-  openPage,
-} from '@node-registry/testing/browser';
+import { accessibilityProblems, inBrowser, openPage } from '@node-registry/testing/browser';
 import { partOf } from '../../tools/local/stack-processes.ts';
 import '../support/in-order.ts';
 
@@ -24,30 +18,23 @@ jest.setTimeout(120_000);
 const run = promisify(execFile);
 
 let stack: LocalStack;
-let browser: Browser;
 let page: Page;
 let problems: string[];
 
-const inBrowser = hasBrowser ? describe : describe.skip;
-
 beforeAll(async () => {
-  [stack] = await Promise.all([startLocalStack(), startBrowser()]);
+  stack = await startLocalStack();
 });
 
-afterAll(() => Promise.all([stack.stop(), browser?.close()]));
-
-async function startBrowser(): Promise<void> {
-  if (hasBrowser) browser = await launchBrowser();
-}
+afterAll(() => stack.stop());
 
 /** The page that is open, if it is that wide: another one would load and compile every script again. */
 async function showPage(width: number): Promise<void> {
   if (page?.viewportSize()?.width === width) return;
   await page?.close();
-  ({ page, problems } = await openPage(browser, width));
+  ({ page, problems } = await openPage(width));
 }
 
-inBrowser(`the pages in a browser${note}`, () => {
+inBrowser('the pages in a browser', () => {
   afterEach(async () => {
     // A page asks every second: a route that is still asking when the page goes would fail every test of the file.
     await page.unrouteAll({ behavior: 'ignoreErrors' });

@@ -1,12 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import {
-  accessibilityProblems,
-  hasBrowser,
-  launchBrowser,
-  note,
-  openPage,
-} from '@node-registry/testing/browser';
-import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { accessibilityProblems, inBrowser, openPage } from '@node-registry/testing/browser';
+import type { Page } from 'playwright-core';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import '../support/in-order.ts';
 
@@ -15,19 +9,18 @@ jest.setTimeout(120_000);
 /** The studio as a newcomer uses it: our client in a browser, the API, both simulators. */
 
 let stack: LocalStack;
-let browser: Browser;
 let page: Page;
 let problems: string[];
 
-(hasBrowser ? describe : describe.skip)(`the studio in a browser${note}`, () => {
+inBrowser('the studio in a browser', () => {
   beforeAll(async () => {
-    [stack, browser] = await Promise.all([startLocalStack(undefined, []), launchBrowser()]);
+    stack = await startLocalStack(undefined, []);
   });
 
-  afterAll(() => Promise.all([stack?.stop(), browser?.close()]));
+  afterAll(() => stack?.stop());
 
   beforeEach(async () => {
-    ({ page, problems } = await openPage(browser, 1280));
+    ({ page, problems } = await openPage(1280));
     await page.goto(stack.pagesUrl);
   });
 

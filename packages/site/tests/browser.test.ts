@@ -1,12 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
-import {
-  accessibilityProblems,
-  hasBrowser,
-  launchBrowser,
-  note,
-  openPage,
-} from '@node-registry/testing/browser';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { accessibilityProblems, inBrowser, openPage } from '@node-registry/testing/browser';
 import { listed, manyNodes, version } from './listed-nodes.ts';
 import { type SiteHost, serveSite } from './serve-files.ts';
 
@@ -30,19 +24,15 @@ const relight = listed(
 const registry = [relight, listed('c-plus', { name: 'C++ tools' }), ...manyNodes(4000)];
 
 let host: SiteHost;
-let browser: Browser;
 let page: Page;
 let problems: string[];
 
-(hasBrowser ? describe : describe.skip)(`the site in a browser${note}`, () => {
+inBrowser('the site in a browser', () => {
   beforeAll(async () => {
-    [host, browser] = await Promise.all([serveSite(registry), launchBrowser()]);
+    host = await serveSite(registry);
   });
 
-  afterAll(async () => {
-    await browser.close();
-    host.stop();
-  });
+  afterAll(() => host.stop());
 
   afterEach(async () => {
     expect(problems.filter((problem) => !/404/.test(problem))).toEqual([]);
@@ -50,7 +40,7 @@ let problems: string[];
   });
 
   const open = async (path: string, pixels = 1280) => {
-    ({ page, problems } = await openPage(browser, pixels));
+    ({ page, problems } = await openPage(pixels));
     await page.goto(host.url + path);
   };
   const names = () => page.locator('#results h3 a').allTextContents();
@@ -177,7 +167,7 @@ let problems: string[];
   });
 
   test('says that the index cannot be read, and tries again', async () => {
-    ({ page, problems } = await openPage(browser, 1280));
+    ({ page, problems } = await openPage(1280));
     await page.route('**/index/**', (route) => route.fulfill({ status: 404 }));
     await page.goto(`${host.url}/search?q=relight`);
     await status('Nothing is published yet at');
