@@ -32,7 +32,7 @@ export interface Reads<First extends readonly Read[], Then extends readonly Read
   seen?: Found<First> | undefined;
 }
 
-/** Made before the records are read: the id once, the time each time, so that a history is in the order of its writes. */
+/** The id is made once, the time after each read, so that a history is in the order of its writes. */
 export interface Once {
   id: string;
   now: number;
@@ -60,10 +60,10 @@ export async function decide<
   const id = randomUUID();
   let known = seen;
   const decided = await untilWritten(context, async () => {
-    const once: Once = { id, now: Date.now() };
     const found = known ?? (await readAllOf(context, first));
     known = undefined;
     const more = following ? await readAllOf(context, following(...found)) : [];
+    const once: Once = { id, now: Date.now() };
     const made = decision([...found, ...more] as [...Found<First>, ...Found<Then>], once);
     const { writes = [], beside = [] } = made;
     const [isWritten] = await allEnded([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { runsOf } from '@node-registry/testing/property-runs';
 import { inParallel } from '../../lib/in-parallel.ts';
-import { closeWorld, inWorld, openWorld, type Snapshot } from './worlds.ts';
+import { closeWorld, inWorld, openWorld, type World } from './worlds.ts';
 import type { Ending, Past, Work } from './works.ts';
 import { planOf, underPlan } from '../support/wire-faults.ts';
 
@@ -37,12 +37,10 @@ function caseOf(name: string): Case {
 export interface Room {
   works: Record<string, Work>;
   /** The world in which these have happened. */
-  worldAfter: (...past: Past[]) => Promise<Snapshot>;
+  worldAfter: (...past: Past[]) => Promise<World>;
   /** What follows the second work at once. */
   followUp?: (names: readonly string[]) => Promise<unknown>;
-  /** Does what the works have left to do. */
-  settle: (names: readonly string[]) => Promise<void>;
-  /** What is wrong with the world: a sentence for each broken invariant. */
+  /** Does what the works have left to do, and says what is wrong then: a sentence for each broken invariant. */
   problems: (names: readonly string[], endings: readonly Ending[]) => Promise<string[]>;
   /** Pairs in which a case has failed before, or has met a planted fault: the gate has all writes. */
   pairs: readonly string[];
@@ -69,7 +67,7 @@ interface Outcome {
 }
 
 async function runCase(room: Room, given: Case): Promise<Outcome> {
-  const { works, worldAfter, followUp, settle, problems } = room;
+  const { works, worldAfter, followUp, problems } = room;
   const names = [given.first, given.second];
   const [first, second] = [works[given.first], works[given.second]];
   if (!first || !second) throw new Error(`There is no such case: ${nameOf(given)}`);
@@ -92,13 +90,12 @@ async function runCase(room: Room, given: Case): Promise<Outcome> {
     if (plan.struck.includes('stop')) await meanwhile();
     const isOver = ending.isDone || first.by === 'client';
     endings.push(isOver ? ending : await runAsCalled(first, 'first'));
-    await settle(names);
     const found = await problems(names, endings);
     // Only a store that fails may make an answer fail.
     const failed = endings.filter(({ status = 200 }) => status >= 500 && given.fault === 'meet');
     plan.ended.resolve();
     await work.catch(() => undefined);
-    await closeWorld(world);
+    closeWorld(world);
     const answers = failed.map(({ status }) => `an answer has the status ${status}`);
     return { problems: [...found, ...answers], commands: plan.commands };
   });

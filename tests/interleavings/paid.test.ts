@@ -77,6 +77,8 @@ const begun = makeWorld(async () => {
 const maxRounds = 5;
 
 async function problems(): Promise<string[]> {
+  for (let round = 0; round < maxRounds && (await waiting()).length > 0; round += 1) await deliver('settled');
+  for (const minutes of [13, 30]) await sweepAfter(minutes);
   const { bucket } = worldOf();
   const bought = simulation.received.filter(
     ({ body, taskId }) => taskId && String(body.prompt).startsWith(`${bucket} `),
@@ -105,11 +107,6 @@ async function problems(): Promise<string[]> {
 describeInterleavings({
   works,
   worldAfter: () => begun,
-  settle: async () => {
-    for (let round = 0; round < maxRounds && (await waiting()).length > 0; round += 1)
-      await deliver('settled');
-    for (const minutes of [13, 30]) await sweepAfter(minutes);
-  },
   problems,
   pairs: [],
   known: [],

@@ -1,6 +1,6 @@
 import '../support/queue.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { cp, rm } from 'node:fs/promises';
+import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -12,7 +12,7 @@ import { readWrite } from '../../tools/local/dynamodb-protocol.ts';
 import { streamRecord } from '../../tools/local/follow-table.ts';
 import { asOperator } from '../support/roles.ts';
 import { createTable } from '../support/stores.ts';
-import { readTable, restoreTable, type TableImage } from '../support/table-image.ts';
+import { nameOf, readTable, restoreTable, type StoredItem, type TableImage } from '../support/table-image.ts';
 
 /*
  * Each case has a table and a bucket of its own, copied from those of a world that is made once. Work in a world calls
@@ -23,6 +23,10 @@ export interface World {
   /** Its bucket is new; its table has been another world's before. */
   bucket: string;
   table: string;
+  /** What its table began with. */
+  image: TableImage;
+  /** The keys of all records that may have changed since. */
+  touched: Key[];
   /** The keys of changed records that the table's stream has not delivered yet. */
   stream: Key[];
   /** Those of deliveries that have not ended. */
@@ -33,13 +37,9 @@ export interface World {
   known: Record<string, string>;
 }
 
-export interface Snapshot extends World {
-  image: TableImage;
-}
-
 const inside = new AsyncLocalStorage<World>();
 let count = 0;
-const freeTables: string[] = [];
+const freeTables: Pick<World, 'table' | 'image' | 'touched'>[] = [];
 
 export function worldOf(): World {
   const world = inside.getStore();
@@ -87,18 +87,21 @@ s3().middlewareStack.add(
   { step: 'build', priority: 'high', name: 'worlds' },
 );
 dynamodb.middlewareStack.add(
-  (next) => async (args) => {
-    const result = await next(args);
-    const { actions } = readWrite(Buffer.from(JSON.stringify(args.input)));
-    const records = actions.flatMap(({ attributes }) => streamRecord(attributes, 0) ?? []);
-    inside.getStore()?.stream.push(
-      ...records.map(({ dynamodb: { Keys } = {} }) => ({
-        pk: String(Keys?.pk?.S),
-        sk: String(Keys?.sk?.S),
-      })),
-    );
-    return result;
-  },
+  (next, { commandName }) =>
+    async (args) => {
+      const world = inside.getStore();
+      if (!world || /^(?:Get|BatchGet|Query|Scan)/.test(String(commandName))) return next(args);
+      const { actions } = readWrite(Buffer.from(JSON.stringify(args.input)));
+      const written = actions.map(({ attributes }) => attributes as Record<'pk' | 'sk', { S: string }>);
+      const keyIn = ({ pk, sk }: Record<'pk' | 'sk', { S: string }>): Key => ({ pk: pk.S, sk: sk.S });
+      world.touched.push(...written.map(keyIn));
+      try {
+        return await next(args);
+      } finally {
+        // Also if its answer is lost.
+        world.stream.push(...written.filter((each) => streamRecord(each, 0)).map(keyIn));
+      }
+    },
   { step: 'initialize', name: 'streams' },
 );
 
@@ -110,48 +113,52 @@ const folderOf = (bucket: string) => join(String(process.env.TEST_DIRECTORY), 's
 /** Makes a world, from another one if given, and keeps its state for copies. */
 export async function makeWorld(
   work: () => Promise<Record<string, string>>,
-  from?: Promise<Snapshot>,
-): Promise<Snapshot> {
+  from?: Promise<World>,
+): Promise<World> {
   const world = await openWorld(await from);
   return inWorld(world, async () => {
     Object.assign(world.known, await work());
-    return { ...world, image: await readTable() };
+    return { ...world, image: await readTable(), touched: [] };
   });
 }
 
 /** A copy of a world, or a new one. */
-export async function openWorld(from?: Snapshot): Promise<World> {
+export async function openWorld(from?: World): Promise<World> {
   count += 1;
   const bucket = `${bucketName()}-${count}`;
-  const table = freeTables.pop() ?? (await newTable(`${tableName()}-${count}`));
+  const image = from?.image ?? new Map();
+  const { table, ...before } = freeTables.pop() ?? (await newTable(`${tableName()}-${count}`));
   const world: World = {
     bucket,
-    table,
+    ...{ table, image, touched: [] },
     stream: [],
     delivered: new Map(),
     lines: [],
     known: { ...from?.known },
   };
-  await Promise.all([
-    inWorld(world, async () => restoreTable(from?.image ?? new Map(), await readTable())),
-    cp(folderOf(from?.bucket ?? bucketName()), folderOf(bucket), { recursive: true }),
-  ]);
-  world.stream = [...(from?.stream ?? [])];
-  return world;
+  cpSync(folderOf(from?.bucket ?? bucketName()), folderOf(bucket), { recursive: true });
+  await inWorld(world, () => restoreTable(image, imageOf(before)));
+  return Object.assign(world, { touched: [], stream: [...(from?.stream ?? [])] });
 }
 
-async function newTable(name: string): Promise<string> {
-  await createTable(name);
-  return name;
+/** Without reading it: a record that may have changed equals none. */
+function imageOf({ image, touched }: Pick<World, 'image' | 'touched'>): TableImage {
+  const changed = touched.map(({ pk, sk }) => [nameOf(pk, sk), { pk: { S: pk }, sk: { S: sk } }] as const);
+  return new Map<string, StoredItem>([...image, ...changed]);
+}
+
+async function newTable(table: string) {
+  await createTable(table);
+  return { table, image: new Map(), touched: [] };
 }
 
 export function inWorld<Result>(world: World, work: () => Promise<Result>): Promise<Result> {
   return asOperator(() => inside.run(world, work));
 }
 
-export async function closeWorld({ bucket, table }: World): Promise<void> {
-  freeTables.push(table);
-  await rm(folderOf(bucket), { recursive: true });
+export function closeWorld({ bucket, ...world }: World): void {
+  freeTables.push(world);
+  rmSync(folderOf(bucket), { recursive: true });
 }
 
 /** Every item of the world's table. */

@@ -9,7 +9,7 @@ import {
 import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { asOperator } from './roles.ts';
 
-type StoredItem = Record<string, AttributeValue>;
+export type StoredItem = Record<string, AttributeValue>;
 
 /** Every item of the table in its stored form, by key: two images are equal only if every byte is. */
 export type TableImage = ReadonlyMap<string, StoredItem>;
@@ -23,7 +23,8 @@ async function readAll(): Promise<TableImage> {
     { client: dynamodb },
     { TableName: tableName(), ConsistentRead: true },
   );
-  for await (const { Items = [] } of pages) for (const item of Items) image.set(nameOf(item), item);
+  for await (const { Items = [] } of pages)
+    for (const item of Items) image.set(nameOf(item.pk?.S, item.sk?.S), item);
   return image;
 }
 
@@ -52,7 +53,7 @@ export async function emptyTable(): Promise<void> {
   await restoreTable(new Map(), await readTable());
 }
 
-/** The key of an item in a table image. */
-function nameOf({ pk, sk }: StoredItem): string {
-  return `${pk?.S} ${sk?.S}`;
+/** The name of an item in a table image. */
+export function nameOf(pk: string | undefined, sk: string | undefined): string {
+  return `${pk} ${sk}`;
 }
