@@ -24,6 +24,9 @@ import {
  *   operator        runs the administration's commands, and passes the same
  *   service         continues what was begun, without a caller
  *
+ * `blocked caller` is about a person: a token or a CI job alone passes it. What no row names, such as moving a node, only
+ * the operator does.
+ *
  * To add an action, add its row here and its states in tests/lib/registry/may.test.ts, which doesn't compile
  * without them.
  */
@@ -94,6 +97,7 @@ const revocation = {
 } as const;
 
 export const table = {
+  // Also banned ones, whose answer has no address.
   'read versions': { who: ['anyone'], answers: [] },
 
   'update node': ownNode,
@@ -104,6 +108,7 @@ export const table = {
 
   'publish version': publish,
   'resume version': { ...publish, answers: [...publish.answers, 'published version', 'other spelling'] },
+  // A publish that only deprecates a published version, or changes its log.
   'edit version': publish,
   'edit own version': { ...ownVersion, answers: [...ownVersion.answers, 'unpublished version'] },
   'edit any version': { who: ['operator'], answers: ['wrong caller', 'unpublished version'] },
