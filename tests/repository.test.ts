@@ -441,7 +441,7 @@ describe('the lines', () => {
     { issue: 55, room: 'tools', lines: 53 },
     { issue: 55, room: 'tests', lines: 12 },
     // what one operation needs: marks in schemas, and the label as sent
-    { issue: 55, room: 'lib functions', lines: 45 },
+    { issue: 55, room: 'lib functions', lines: 49 },
     { issue: 55, room: 'packages', lines: 6 },
     { issue: 55, room: 'tools', lines: 8 },
     { issue: 55, room: 'tests', lines: 20 },
