@@ -179,9 +179,13 @@ const invariants: Record<string, Invariant> = {
   'no version keeps a claim': ({ versions }) =>
     versions.filter(({ checked_by }) => checked_by !== undefined).map(({ version }) => version),
 
-  'an answered version exists': ({ versions, endings }) =>
+  'an answered version exists until it is dropped': ({ items, versions, endings }) =>
     endings.flatMap(({ status, versionId }) =>
-      status !== 201 || versions.some(({ id }) => id === versionId) ? [] : [String(versionId)],
+      status !== 201 ||
+      versions.some(({ id }) => id === versionId) ||
+      items.some(({ action }) => action === 'node-version drop')
+        ? []
+        : [String(versionId)],
     ),
 
   // A publish names the node only if the version still waited, and the archive of its new URL never comes.

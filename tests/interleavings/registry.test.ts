@@ -42,16 +42,17 @@ const run = (line: string) => async () => {
   if (status !== 0) throw new Error(stderr);
 };
 
+/** In this order: a banned version can't be withdrawn. */
 const steps: Record<Past, () => Promise<unknown>> = {
   // News that the stream has not delivered yet.
   'an index': () => update({ name: 'New name' }),
   'no extraction': () => Promise.resolve(),
   'an upload': () => put(JSON.parse(String(worldOf().known.upload)), archive),
   'a bad upload': () => put(JSON.parse(String(worldOf().known.upload)), Buffer.from('This is not a zip.')),
+  'a withdrawal of the version': run('node-version withdraw pack 1.0.0'),
   'a ban of the node': run('node ban pack --reason spam'),
   'a ban of the publisher': run('publisher ban acme --reason fraud'),
   'a ban of the version': run('node-version ban pack 1.0.0 --reason bad'),
-  'a withdrawal of the version': run('node-version withdraw pack 1.0.0'),
 };
 
 const worldAfter = memo((...past: Past[]) =>
@@ -59,7 +60,7 @@ const worldAfter = memo((...past: Past[]) =>
     if (!past.includes('no extraction')) await works.extraction?.run('made');
     // Other works do not need one.
     if (past.includes('an index')) await follow('made');
-    for (const step of past) await steps[step]();
+    for (const [step, take] of Object.entries(steps)) if (past.includes(step as Past)) await take();
     const { etag = '' } = (await update({})).headers;
     return { etag, ...(past.some((step) => step.endsWith('upload')) && { isUploaded: 'yes' }) };
   }, begun()),
