@@ -176,6 +176,11 @@ export const signIn = concern(() => ({
     'loginClientId',
     'Public client of the command and the page at the issuer.',
   ),
+  LOGIN_ISSUER: variable(
+    z.optional(kind.address),
+    'loginIssuer',
+    'Issuer whose metadata has its endpoints, unless it is `tokenIssuer`.',
+  ),
   LOGIN_SCOPES: variable(
     z._default(
       kind.textMatching(

@@ -16,9 +16,9 @@ import { emailOf, peopleRoute } from './people.ts';
 export const userRoutes = [
   route(contracts.signInSettings, async () => {
     const { TOKEN_ISSUER, TOKEN_AUDIENCE, ID_TOKENS } = config.tokens();
-    const { LOGIN_CLIENT_ID, LOGIN_SCOPES, LOGIN_AUDIENCE } = config.signIn();
+    const { LOGIN_ISSUER, LOGIN_CLIENT_ID, LOGIN_SCOPES, LOGIN_AUDIENCE } = config.signIn();
     return {
-      issuer: TOKEN_ISSUER,
+      issuer: LOGIN_ISSUER ?? TOKEN_ISSUER,
       ...(LOGIN_CLIENT_ID !== undefined && { client_id: LOGIN_CLIENT_ID }),
       scopes: LOGIN_SCOPES.split(' '),
       audience: LOGIN_AUDIENCE ?? TOKEN_AUDIENCE,

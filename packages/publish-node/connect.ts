@@ -1,4 +1,4 @@
-import { createRegistryClient, type RegistryClient } from '@node-registry/registry-client';
+import { type AccessToken, createRegistryClient, type RegistryClient } from '@node-registry/registry-client';
 import { Failure } from './failure.ts';
 import { say } from './output.ts';
 import { isThisMachine, proxiedFetch } from './proxy.ts';
@@ -9,7 +9,7 @@ export interface Address {
   allowHttp?: boolean | undefined;
 }
 
-export function connect({ baseUrl, downloadsUrl }: Address, accessToken?: string): RegistryClient {
+export function connect({ baseUrl, downloadsUrl }: Address, accessToken?: AccessToken): RegistryClient {
   for (const address of [baseUrl, downloadsUrl ?? baseUrl]) {
     const { username, password, host } = new URL(address);
     if (username || password)
@@ -19,7 +19,7 @@ export function connect({ baseUrl, downloadsUrl }: Address, accessToken?: string
 }
 
 /** For calls with tokens: allows https, this machine, or http if a person accepts it. */
-export function connectWithTokens(address: Address, accessToken?: string): RegistryClient {
+export function connectWithTokens(address: Address, accessToken?: AccessToken): RegistryClient {
   const url = new URL(address.baseUrl);
   if (url.protocol === 'http:' && !isThisMachine(url)) {
     const sentence = `A token would be readable on its way to ${url.origin}. Use https or, in a closed network, --allow-http.`;

@@ -1,8 +1,9 @@
 import { type NodeVersion, RegistryError } from '@node-registry/registry-client';
 import { connectWithTokens } from './connect.ts';
 import { exitCodes, explain, Failure } from './failure.ts';
-import { type IdentityFlags, identityOf, personalTokenOf } from './identity.ts';
+import { type IdentityFlags, identityOf, type PersonalToken, readToken } from './identity.ts';
 import type { Ending, Mean } from './output.ts';
+import { withPersonalToken } from './own-token.ts';
 import { readPyProject } from './pyproject.ts';
 import { wantedOf } from './reading.ts';
 
@@ -47,9 +48,9 @@ export async function deprecateCommand(
   const changelog = changelogFor(before.changelog, flags);
   const isDone = (now: NodeVersion | undefined) =>
     now && (now.deprecated ?? false) === deprecated && [undefined, now.changelog].includes(changelog);
-  const edit = async () => {
+  const edit = async (token: PersonalToken) => {
     const body = {
-      personal_access_token: await personalTokenOf(identity),
+      personal_access_token: await readToken(token),
       node: {},
       node_version: { version, deprecated, ...(changelog !== undefined && { changelog }) },
     };
@@ -61,7 +62,9 @@ export async function deprecateCommand(
     };
     return (await registry.versions.register(publisher, node, body).catch(rejected)).node_version;
   };
-  const node_version = isDone(before) ? before : await edit();
+  const node_version = isDone(before)
+    ? before
+    : await withPersonalToken(registry, identity, { publisher, node }, edit);
   if ((node_version.deprecated ?? false) !== deprecated)
     throw new Failure('rejected', `The registry left ${node} ${version} as it is.`);
   const done = deprecated

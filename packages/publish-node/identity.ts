@@ -1,7 +1,8 @@
-import type { RegistryClient } from '@node-registry/registry-client';
+import type { AccessToken, RegistryClient } from '@node-registry/registry-client';
 import { type Address, connectWithTokens } from './connect.ts';
 import { Failure, type Hints } from './failure.ts';
 import { isThisMachine, proxiedFetch } from './proxy.ts';
+import { sessionToken } from './session.ts';
 
 export const identities = ['auto', 'ci', 'token'] as const;
 
@@ -13,12 +14,15 @@ export interface IdentityFlags extends Address {
   audience: string | undefined;
 }
 
+export type PersonalToken = string | (() => Promise<string>);
+
 export interface Identity {
   /** The publisher's identity, for a person. */
   about: string;
-  personalAccessToken: string | (() => Promise<string>);
-  /** Only with a stored token: an ID token also replaces it. */
-  accessToken: string | undefined;
+  /** Undefined for a person who is signed in: `withPersonalToken` makes one. */
+  personalAccessToken: PersonalToken | undefined;
+  /** Not for a job: its ID token also replaces it. */
+  accessToken: AccessToken | undefined;
   hints: Hints;
 }
 
@@ -50,14 +54,28 @@ function ciOf(environment: NodeJS.ProcessEnv, isWanted: boolean) {
   return undefined;
 }
 
-function storedIdentity({ token, accessToken }: IdentityFlags, environment: NodeJS.ProcessEnv): Identity {
+const sessionHint = 'The session has ended: publish-node login';
+
+function storedIdentity(
+  { baseUrl, token, accessToken }: IdentityFlags,
+  environment: NodeJS.ProcessEnv,
+): Identity {
   const stored = token ?? environment.NODE_REGISTRY_TOKEN ?? '';
-  if (stored === '') {
-    throw new Failure('usage', 'Give a personal access token: NODE_REGISTRY_TOKEN, or --token TOKEN.', {
-      about: '--token',
-    });
-  }
   const bearer = accessToken ?? environment.NODE_REGISTRY_ACCESS_TOKEN;
+  if (stored === '') {
+    const session = sessionToken(baseUrl, environment);
+    const hints = { unauthorized: sessionHint, forbidden: 'You are signed in with publish-node login.' };
+    if (session)
+      return {
+        about: 'you, signed in',
+        personalAccessToken: undefined,
+        accessToken: bearer ?? session,
+        hints,
+      };
+    const sentence =
+      'Sign in with publish-node login, or give a personal access token: NODE_REGISTRY_TOKEN, or --token TOKEN.';
+    throw new Failure('usage', sentence, { about: '--token' });
+  }
   return {
     about: 'the holder of a personal access token',
     personalAccessToken: stored,
@@ -76,8 +94,8 @@ function accessTokenHint(given: string | undefined, used: string | undefined): s
     : 'The registry asks for an access token: NODE_REGISTRY_ACCESS_TOKEN, or --access-token TOKEN.';
 }
 
-export async function personalTokenOf({ personalAccessToken }: Identity): Promise<string> {
-  return typeof personalAccessToken === 'string' ? personalAccessToken : personalAccessToken();
+export async function readToken(token: PersonalToken): Promise<string> {
+  return typeof token === 'string' ? token : token();
 }
 
 /** Requested once per publish: a token lives for minutes, and resumes the version that it began. */
@@ -161,8 +179,13 @@ export interface OwnerFlags extends Address {
 
 /** For changes that only owners make, and the hint for a rejected token. */
 export function connectAsOwner(flags: OwnerFlags): { registry: RegistryClient; hint: string } {
-  const accessToken = flags.accessToken ?? process.env.NODE_REGISTRY_ACCESS_TOKEN;
-  const hint = accessTokenHint(flags.accessToken, accessToken);
-  if (!accessToken) throw new Failure('usage', hint, { about: '--access-token' });
+  const given = flags.accessToken ?? process.env.NODE_REGISTRY_ACCESS_TOKEN;
+  const accessToken = given || sessionToken(flags.baseUrl, process.env);
+  const hint = given ? accessTokenHint(flags.accessToken, given) : sessionHint;
+  if (!accessToken) {
+    const sentence =
+      'Sign in with publish-node login, or give an access token: NODE_REGISTRY_ACCESS_TOKEN, or --access-token TOKEN.';
+    throw new Failure('usage', sentence, { about: '--access-token' });
+  }
   return { registry: connectWithTokens(flags, accessToken), hint };
 }

@@ -3,19 +3,23 @@ import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { PublisherId } from '@node-registry/registry-rules/names';
 import { parse } from 'smol-toml';
+import { confirm } from '@node-registry/command-line/confirm';
+import { type Address, connectWithTokens } from './connect.ts';
 import { exitCodes, Failure, throwAll } from './failure.ts';
 import { gitFoldersOf, workTreeOf } from './files/git-folders.ts';
 import { ownSetting } from './files/git-settings.ts';
 import { readOwnFile, statsOf } from './files/own-file.ts';
+import { explainAccount } from './login-commands.ts';
 import { write } from './new-file.ts';
 import type { Ending } from './output.ts';
 import { requireFolder } from './project.ts';
 import type { Metadata } from './pyproject.ts';
 import { readPyProject } from './pyproject.ts';
 import { readRequirements } from './requirements.ts';
+import { sessionToken } from './session.ts';
 
 /** Adds missing tables after the content of pyproject.toml, which stays unchanged to the byte. */
-export async function initCommand(folder: string, flags: Metadata): Promise<Ending> {
+export async function initCommand(folder: string, flags: Metadata, address: Address): Promise<Ending> {
   const root = await requireFolder(folder);
   const path = join(root, 'pyproject.toml');
   const stats = statsOf(path);
@@ -48,8 +52,27 @@ export async function initCommand(folder: string, flags: Metadata): Promise<Endi
     .filter(([, value]) => table !== undefined && !value)
     .map(([field]) => `Its [${table}] table still needs a ${field}.`);
   const next = `Wrote ${path}. See what would be published: publish-node publish ${folder} --dry-run`;
-  const report = { status: 'written', publisher, notes: [...needed, ...(known.notes ?? [])] };
+  const offered = await offerPublisher(publisher, address);
+  const report = { status: 'written', publisher, notes: [...needed, ...(known.notes ?? []), ...offered] };
   return { exitCode: exitCodes.done, report, lines: [next, ...report.notes] };
+}
+
+/** For a person who is signed in, the publisher too, if nobody has its id yet. */
+async function offerPublisher(id: string, address: Address): Promise<string[]> {
+  const accessToken = sessionToken(address.baseUrl, process.env);
+  if (!accessToken) return [];
+  const { account } = connectWithTokens(address, accessToken);
+  const isFree = await account('validatePublisher', { query: { username: id } }).then(
+    () => true,
+    () => false,
+  );
+  if (!isFree) return [];
+  const isWanted =
+    process.stdin.isTTY === true &&
+    (await confirm(`There is no publisher ${id} yet. Make it?`, process.stdin, process.stderr));
+  if (!isWanted) return [`There is no publisher ${id} yet. Make it: publish-node publisher create ${id}`];
+  await account('createPublisher', { body: { id, name: id } }).catch(explainAccount(''));
+  return [`You are the owner of the publisher ${id} now.`];
 }
 
 interface Tables {

@@ -37,7 +37,7 @@ export function tell(lines: readonly string[]): void {
 
 /** The report of every command with --json, for any exit: all keys are present, and null means unknown. */
 const emptyReport = {
-  /** published, already_published, dry_run, packed, withdrawn, dropped, restored, deprecated, undeprecated, found, downloaded, failed, or the state for `status`. */
+  /** signed_in, signed_out, created, edited, listed, revoked, rotated, invited, removed, added, published, already_published, dry_run, packed, withdrawn, dropped, restored, deprecated, undeprecated, found, downloaded, failed, or the state for `status`. */
   status: 'failed',
   publisher: null,
   node: null,
@@ -62,6 +62,9 @@ const emptyReport = {
   /** The results of `search`, or the node of `show`. */
   nodes: null,
   versions: null,
+  /** Who is signed in, and what the commands for accounts show; `token` and `invitation` are secrets. */
+  ...{ user: null, publishers: null, tokens: null, token: null },
+  ...{ members: null, invitations: null, invitation: null, trusts: null },
   /** The file or folder that `download` wrote. */
   output: null,
   error: null,

@@ -1,6 +1,7 @@
 import { type Command, CommanderError, Option } from 'commander';
 import { createCommand, outliveReaders, positiveNumber } from '@node-registry/command-line/command';
 import manifest from './package.json' with { type: 'json' };
+import { addAccount } from './account-program.ts';
 import { editCommand, type EditFlags } from './edit-command.ts';
 import { deprecateCommand } from './deprecate-command.ts';
 import { downloadCommand } from './download-command.ts';
@@ -35,8 +36,8 @@ const publishAbout = {
   notes: `In a git repository, publishes the files that git tracks, and new ones that no .gitignore names; elsewhere, all
 files that no .gitignore names. A .publishignore or .comfyignore excludes more; "includes" in pyproject.toml and --include
 bring back ignored files, such as built ones. Files that look like secrets are rejected unless they are allowed by name. In
-GitHub Actions and GitLab, the job publishes with its ID token, without a stored secret; elsewhere, set NODE_REGISTRY_TOKEN
-to a personal access token. It is safe to run again after a failure at any point.`,
+GitHub Actions and GitLab, the job publishes with its ID token, without a stored secret; elsewhere, sign in with login, or
+set NODE_REGISTRY_TOKEN to a personal access token. It is safe to run again after a failure at any point.`,
   examples: [
     'publish --dry-run',
     'publish my-node --publisher me',
@@ -53,7 +54,8 @@ const whoamiAbout = {
   named: true,
   name: 'whoami',
   summary: 'Show what your tokens may do for a publisher and a node',
-  notes: 'Asks the registry for two changes that it can only reject. Nothing changes.',
+  notes:
+    'Of a session, shows your publishers and tokens. Of tokens, asks the registry for two changes that it can only reject. Nothing changes.',
 };
 const withdrawAbout = {
   named: true,
@@ -80,11 +82,11 @@ const editAbout = {
 
 const removal =
   'Published bytes stay for those who depend on them. "withdraw NODE@VERSION" takes a version out of every list, "withdraw" a whole node, and "deprecate NODE@VERSION" marks a version.';
-const login = 'There is no session: set NODE_REGISTRY_TOKEN to a personal access token.';
 /** Words that people know from other tools, and what to do instead. */
 const elsewhere: Record<string, string> = {
   ...{ unpublish: removal, yank: removal, remove: removal, delete: removal },
-  ...{ login, logout: login, adduser: login },
+  ...{ signin: 'To sign in: login.', adduser: 'To sign in: login.' },
+  ...{ owner: 'Members: member list.', unlogin: 'To sign out: logout.' },
   ...{ install: 'To get a version: download NODE.', add: 'To get a version: download NODE.' },
   info: 'To see a node: show NODE.',
   view: 'To see a node: show NODE.',
@@ -141,6 +143,7 @@ export async function run(args: readonly string[]): Promise<number> {
     .helpCommand('help [command]', 'Show the help of a command')
     .addHelpText('afterAll', exitHelp);
   addPublishing(program, act);
+  addAccount(program, act, add);
   addOwning(program, act);
   addReading(program, act);
   const [word = ''] = args;
@@ -211,9 +214,10 @@ function addPublishing(program: Command, act: Act): void {
     .option(...json);
   const summary = 'Write the tables that publishing needs into pyproject.toml';
   const init = { name: 'init', summary, notes: 'What pyproject.toml has stays unchanged.' };
-  onFolder<{ metadata: Metadata }>(program, act, init, (folder, { metadata }) =>
-    initCommand(folder, metadata),
+  onFolder<{ metadata: Metadata; baseUrl: string }>(program, act, init, (folder, { metadata, baseUrl }) =>
+    initCommand(folder, metadata, { baseUrl }),
   )
+    .addOption(baseUrlOption())
     .option(...version)
     .option('--display-name <text>', 'The name for people')
     .option('--description <text>', 'What the node does')

@@ -10,14 +10,15 @@ import {
 } from '@node-registry/registry-client';
 import { connect, connectWithTokens } from './connect.ts';
 import type { FoundHostNodes } from './extraction.ts';
-import { exitCodes, explain, Failure, failureOf } from './failure.ts';
+import { exitCodes, explain, Failure, failureOf, type Hints } from './failure.ts';
 import { workTreeOf } from './files/git-folders.ts';
 import { readOwnFile } from './files/own-file.ts';
 import type { Pack } from './files/pack.ts';
 import { secretIn } from './files/secrets.ts';
 import { hostNodeLines, hostNodesResult } from './host-nodes.ts';
-import { type Identity, type IdentityFlags, identityOf } from './identity.ts';
+import { type Identity, type IdentityFlags, identityOf, type PersonalToken } from './identity.ts';
 import { type Ending, type Mean, say, terminal } from './output.ts';
+import { endOwnToken, withPersonalToken } from './own-token.ts';
 import { type Plan, type PlanFlags, packReport, planLines, planOf } from './plan.ts';
 import { megabytes, progressBar } from './progress.ts';
 import { type Project, requestOf } from './project.ts';
@@ -41,7 +42,9 @@ export async function publishCommand(folder: string, given: PublishFlags, mean: 
   const { identity, registry } = accepted;
   const what = `${project.node} ${project.version} of ${project.publisher}`;
   say(`Publishing ${what}, ${megabytes(packed.archive.length)} zipped, as ${identity.about}.`);
-  const published = await send(registry, project, packed, identity, flags);
+  const published = await withPersonalToken(registry, identity, project, (token) =>
+    send(registry, project, packed, { token, hints: identity.hints }, flags),
+  );
   // It is published now: a failure with its host nodes changes no exit code.
   const found = await readHostNodes(project, packed).catch(() => undefined);
   const version = await waitForHostNodes(registry, project, published.version);
@@ -147,7 +150,7 @@ async function send(
   registry: RegistryClient,
   project: Project,
   { archive }: Pack,
-  { personalAccessToken, hints }: Identity,
+  { token: personalAccessToken, hints }: { token: PersonalToken; hints: Hints },
   { timeout, baseUrl }: PublishFlags,
 ): Promise<Published> {
   const bar = progressBar(terminal, archive.length);
@@ -156,9 +159,10 @@ async function send(
     if (step === 'uploading') say('Uploading.');
     if (step === 'checking') say(`Waiting up to ${timeout} seconds until the registry has checked it.`);
   };
-  const interrupt = () => {
+  const interrupt = async () => {
     bar.finish();
     say('Stopped. Run the same command again: it resumes where this one was.');
+    await endOwnToken();
     process.exit(exitCodes.interrupted);
   };
   process.once('SIGINT', interrupt);

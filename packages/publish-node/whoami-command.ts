@@ -1,10 +1,12 @@
 import { type RegistryClient, RegistryError } from '@node-registry/registry-client';
 import { connectWithTokens } from './connect.ts';
 import { exitCodes, failureOf } from './failure.ts';
-import { type Identity, type IdentityFlags, identityOf, personalTokenOf } from './identity.ts';
+import { type Identity, type IdentityFlags, identityOf, readToken } from './identity.ts';
+import { describeSession } from './login-commands.ts';
 import type { Ending, Mean } from './output.ts';
 import { meantBy, readNamed, requireOwned } from './project.ts';
 import type { Metadata } from './pyproject.ts';
+import { readSession } from './session.ts';
 
 interface WhoamiFlags extends IdentityFlags {
   metadata: Metadata;
@@ -16,6 +18,9 @@ interface WhoamiFlags extends IdentityFlags {
  * both fail only for that.
  */
 export async function whoamiCommand(folder: string, flags: WhoamiFlags, mean: Mean): Promise<Ending> {
+  const { identity: who, token } = flags;
+  const isPerson = who !== 'ci' && token === undefined && !process.env.NODE_REGISTRY_TOKEN;
+  if (isPerson && readSession(flags.baseUrl, process.env)) return describeSession(flags);
   const read = await readNamed(folder, flags.metadata);
   mean({ ...meantBy(read), version: undefined });
   const meant = requireOwned(read);
@@ -58,7 +63,7 @@ async function mayPublish(
   node: string,
   identity: Identity,
 ): Promise<string | undefined> {
-  const personal_access_token = await personalTokenOf(identity);
+  const personal_access_token = await readToken(identity.personalAccessToken ?? '');
   const body = { personal_access_token, node: { description: tooLong }, node_version: { version: '0.0.0' } };
   return rejectionOf(registry.versions.register(publisher, node, body), identity, [
     'record_too_large',

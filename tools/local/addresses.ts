@@ -10,6 +10,8 @@ export const ports = {
   pages: 3004 + offset,
   /** The registry's pages, on an origin without tokens. */
   site: 3006 + offset,
+  /** The page for accounts, on an origin without anything that a publisher wrote. */
+  account: 3007 + offset,
   s3: localStores.s3Port,
   sqs: 9324 + offset,
   dynamodb: localStores.dynamodbPort,
@@ -61,6 +63,7 @@ export const localEnvironment = {
   AWS_ENDPOINT_URL_S3: localAddress(ports.s3),
   LOG_BUCKET_NAME: `${bucketName}-logs`,
   TOKEN_JWKS_URL: keySetUrl,
+  LOGIN_ISSUER: localAddress(ports.issuer),
   CI_AUDIENCE: localAddress(ports.api),
   EXTRACTION_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/extractions`,
   INDEX_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/indexChanges`,

@@ -6,6 +6,7 @@ import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
 import { audience, ciIssuerName, issuerName, localAddress, localEnvironment, ports } from './addresses.ts';
 import developmentKey from './development-key.json' with { type: 'json' };
 import { localOnly } from './local-only.ts';
+import { createSignIn } from './sign-in.ts';
 
 export interface SigningKey {
   kid: string;
@@ -15,6 +16,9 @@ export interface SigningKey {
 interface TokenOptions {
   user: string;
   admin?: boolean;
+  name?: string;
+  /** Counts as verified. */
+  email?: string;
   expiresInSeconds?: number;
 }
 
@@ -52,7 +56,7 @@ export function publicKeyOf({ kid, privateKey }: SigningKey): JsonWebKey & { kid
 
 export function issueToken(
   key: SigningKey,
-  { user, admin, expiresInSeconds = defaultLifetimeSeconds }: TokenOptions,
+  { user, admin, name, email, expiresInSeconds = defaultLifetimeSeconds }: TokenOptions,
 ): string {
   const now = Math.floor(Date.now() / 1000);
   return signClaims(key, {
@@ -62,6 +66,8 @@ export function issueToken(
     iat: now,
     exp: now + expiresInSeconds,
     ...(admin && { role: 'admin' }),
+    ...(name !== undefined && { name }),
+    ...(email !== undefined && { email, email_verified: true }),
   });
 }
 
@@ -117,18 +123,27 @@ export function signClaims({ kid, privateKey }: SigningKey, claims: object): str
 /** The path where programs of this machine, such as `npm run token`, read the signing key. */
 const signingKeyPath = '/signing-key';
 
-/** Serves the key set (the local key, and that of the tokens in `events/`) and the local key itself. */
+/** Serves the sign-in, the key set (the local key, and that of the tokens in `events/`) and the local key itself. */
 export function startIssuer(port: number, key: SigningKey): Promise<HttpServer> {
   const contents: Record<string, object> = {
     '/.well-known/jwks.json': { keys: [publicKeyOf(key), developmentKey] },
     [signingKeyPath]: key,
   };
-  const serve = localOnly(({ url = '' }, response) => {
+  const signIn = createSignIn(key);
+  const programs = localOnly(({ url = '' }, response) => {
     const content = contents[url];
     response.writeHead(content ? 200 : 404, { 'content-type': 'application/json' });
     response.end(JSON.stringify(content ?? {}));
   });
-  return startHttpServer(serve, port);
+  // No page of a publisher: it could sign a person in as somebody else.
+  const pages = [ports.issuer, ports.pages, ports.account].map((each) => new URL(localAddress(each)).origin);
+  const people = localOnly(
+    async (request, response) => {
+      if (!(await signIn(request, response))) programs(request, response);
+    },
+    ({ origin }) => pages.includes(origin),
+  );
+  return startHttpServer(people, port);
 }
 
 /** The key of the stack that runs with this port offset; undefined if there is none. */

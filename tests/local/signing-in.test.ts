@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { directory } from '@node-registry/testing/folders';
+import { packedProgram } from '@node-registry/testing/publish-node';
+import { plainEnvironment, runFile, writeFiles } from '@node-registry/testing/shell';
+import { until } from '@node-registry/testing/until';
+import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
+import '../support/in-order.ts';
+
+jest.setTimeout(120_000);
+
+let stack: LocalStack;
+
+beforeAll(async () => {
+  stack = await startLocalStack();
+  await writeFiles(directory, { 'my-pack/node.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+});
+afterAll(() => stack?.stop());
+
+/** A person's own machine: what they are signed in as is kept apart from others'. */
+function machineOf(name: string) {
+  const own = { NODE_REGISTRY_URL: stack.apiUrl, XDG_CONFIG_HOME: join(directory, name), BROWSER: 'none' };
+  const env = { ...plainEnvironment, ...own };
+  const cwd = join(directory, 'my-pack');
+  const run = (...args: string[]) => runFile(process.execPath, [packedProgram(), ...args], { cwd, env });
+  return {
+    run,
+    report: async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout),
+    session: async () => {
+      const [file = ''] = await readdir(join(directory, name, 'publish-node'));
+      return join(directory, name, 'publish-node', file);
+    },
+    /** Starts to sign in, and waits for the address to open. */
+    async login(...args: string[]) {
+      const child = spawn(process.execPath, [packedProgram(), 'login', ...args], { cwd, env });
+      const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+      let shown = '';
+      child.stderr.on('data', (part) => (shown += part));
+      const stdout = text(child.stdout);
+      await until(() => /http:\S+/.test(shown));
+      const [address = ''] = /http:\S+/.exec(shown) ?? [];
+      return { address: new URL(address), shown, ended, stdout };
+    },
+  };
+}
+
+/** What the browser sends when a person has chosen who they are. */
+function choose(address: URL, person: Record<string, string>): Promise<Response> {
+  const body = new URLSearchParams([...address.searchParams, ...Object.entries(person)]);
+  return fetch(address.origin + address.pathname, { method: 'POST', body, redirect: 'manual' });
+}
+
+describe('publish-node login', () => {
+  test('leads from nothing to a published node, with a token of its own that ends with the run', async () => {
+    const alice = machineOf('alice');
+    const { address, ended, stdout } = await alice.login();
+    const chosen = await choose(address, { user: 'alice', email: 'alice@example.com' });
+    const back = new URL(String(chosen.headers.get('location')));
+    const forged = new URL(back);
+    forged.searchParams.set('state', 'of-another-page');
+    expect((await fetch(forged)).status).toBe(404);
+    expect(await (await fetch(back)).text()).toContain('You are signed in');
+    expect([await ended, await stdout]).toEqual([0, expect.stringContaining('signed in as alice')]);
+    expect((await stat(await alice.session())).mode & 0o777).toBe(0o600);
+
+    const begun = await alice.run('init', '--publisher', 'alice-labs');
+    const made = await alice.run('publisher', 'create', 'alice-labs');
+    const published = await alice.report('publish');
+    const who = await alice.report('whoami');
+
+    expect(begun.stdout).toContain('Make it: publish-node publisher create alice-labs');
+    expect(made.code).toBe(0);
+    expect([published.status, published.version]).toEqual(['published', '1.0.0']);
+    expect([who.user.email, who.publishers.map(({ id }: { id: string }) => id), who.tokens]).toEqual([
+      ...['alice@example.com', ['alice-labs']],
+      [],
+    ]);
+  });
+
+  test('signs in by a code on another device, accepts an invitation, and loses all with the membership', async () => {
+    const [alice, bob] = [machineOf('alice'), machineOf('bob')];
+    const { address, ended, shown } = await bob.login('--device');
+    expect(shown).toContain(String(address.searchParams.get('user_code')));
+    expect((await choose(address, { user: 'bob', user_code: 'WRONG' })).status).toBe(200);
+    await choose(address, { user: 'bob' });
+    expect(await ended).toBe(0);
+
+    const { invitation } = await alice.report('member', 'invite');
+    const accepted = await bob.report('member', 'accept', invitation);
+    const again = await bob.run('member', 'accept', invitation);
+    const token = (await bob.run('token', 'create', 'bob’s laptop')).stdout.trim();
+    const rotated = (await bob.run('token', 'rotate', 'bob’s laptop')).stdout.trim();
+    const members = await alice.report('member', 'list');
+    const [, { id }] = members.members;
+    const removed = await alice.run('member', 'remove', id);
+
+    expect([accepted.publisher, again.code]).toEqual(['alice-labs', 3]);
+    expect(rotated).not.toBe(token);
+    expect(removed.stdout).toContain('Ended with that: 1 tokens, 0 trusts.');
+    expect((await bob.report('whoami')).publishers).toEqual([]);
+    expect((await alice.run('member', 'remove', members.members[0].id)).code).toBe(3);
+  });
+
+  test('renews a session that ends, and says so once it is over', async () => {
+    const alice = machineOf('alice');
+    const file = await alice.session();
+    const before = JSON.parse(await readFile(file, 'utf8'));
+    const ended = { ...before.tokens, accessToken: 'ended', expiresAt: new Date(0).toISOString() };
+    await writeFile(file, JSON.stringify({ ...before, tokens: ended }));
+    expect((await alice.run('whoami')).code).toBe(0);
+    expect(JSON.parse(await readFile(file, 'utf8')).tokens.refreshToken).not.toBe(before.tokens.refreshToken);
+
+    // A refresh token works once.
+    await writeFile(file, JSON.stringify({ ...before, tokens: ended }));
+    const over = await alice.run('whoami');
+    expect([over.code, over.stderr]).toEqual([3, expect.stringContaining('publish-node login')]);
+    expect((await alice.run('logout')).code).toBe(0);
+    expect((await alice.run('publish')).stderr).toContain('Sign in with publish-node login');
+  });
+});
+
+test('the local issuer takes a code once, from who began, and sends nobody to a foreign address', async () => {
+  const { address, ended } = await machineOf('carol').login();
+  const redirect_uri = String(address.searchParams.get('redirect_uri'));
+  const code = new URL(
+    String((await choose(address, { user: 'carol' })).headers.get('location')),
+  ).searchParams.get('code');
+  const exchange = async (code_verifier: string) => {
+    const form = { grant_type: 'authorization_code', client_id: 'local', code: String(code), redirect_uri };
+    const body = new URLSearchParams({ ...form, code_verifier });
+    return (await fetch(`${address.origin}/token`, { method: 'POST', body })).json();
+  };
+  expect(await exchange('stolen')).toEqual({ error: 'invalid_grant' });
+  const foreign = new URL(address);
+  foreign.searchParams.set('redirect_uri', 'https://evil.example/callback');
+  expect((await fetch(foreign, { redirect: 'manual' })).status).toBe(400);
+  const plain = new URL(address);
+  plain.searchParams.set('code_challenge_method', 'plain');
+  const denied = await fetch(plain, { redirect: 'manual' });
+  expect(denied.headers.get('location')).toContain('error=invalid_request');
+  await fetch(String(denied.headers.get('location')));
+  expect(await ended).toBe(3);
+});
