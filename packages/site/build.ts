@@ -76,6 +76,6 @@ export async function buildSite(site: Site = plainSite, accent?: string): Promis
   ];
 }
 
-function toFile(path: string, content: Uint8Array, seconds: number): BuiltFile {
+export function toFile(path: string, content: Uint8Array, seconds: number): BuiltFile {
   return { path, type: String(types[extname(path)]), cacheControl: `public, max-age=${seconds}`, content };
 }

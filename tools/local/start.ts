@@ -14,6 +14,7 @@ import {
   ports,
   tableName,
 } from './addresses.ts';
+import { startAccount } from './account.ts';
 import { banner } from './banner.ts';
 import { consumeQueue, type Mapping, type QueueHandler } from './consume-queue.ts';
 import { countOnDownload } from './count-on-download.ts';
@@ -94,12 +95,14 @@ async function start({ fresh = false, empty = false }: Options): Promise<void> {
     run(startSimulators({ port: ports.providers })),
     run(startPages({ port: ports.pages, apiUrl: listening['HTTP API'], tokens, requests })),
     run(startSite({ port: ports.site, s3Url })),
+    run(startAccount(ports.account)),
     startService(dynamodbUrl),
   ]);
   const home = localAddress(ports.pages);
   const pages = {
     Studio: home,
     Registry: localAddress(ports.site),
+    'Your account': localAddress(ports.account),
     'API reference': home + referencePath,
   };
   const shown = { ownerToken, adminToken, publicKey: notificationPublicKey() };

@@ -29,9 +29,9 @@ export interface Page {
   isListed?: boolean;
   /** Data for programs, as JSON-LD. */
   facts?: object;
-  script?: 'page.js' | 'search.js' | 'studio.js';
+  script?: 'page.js' | 'search.js' | 'studio.js' | 'account.js';
   /** A style beside the site's own. */
-  style?: 'studio.css';
+  style?: 'studio.css' | 'account.css';
   /** The header's links by their names, instead of the site's own and its search. */
   nav?: Readonly<Record<string, string>>;
   /** A word beside the name of the site. */

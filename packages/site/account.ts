@@ -1,0 +1,71 @@
+import { fileURLToPath } from 'node:url';
+import { noticesOf, packagesIn } from '@node-registry/command-line/bundled-packages';
+import { build } from 'esbuild';
+import { type BuiltFile, buildSite, toFile } from './build.ts';
+import { layout, plainSite, type Site } from './templates/layout.ts';
+import { html } from './templates/markup.ts';
+
+export const accountPage = 'account/index.html';
+
+/** What the page talks to. */
+export interface AccountOrigins {
+  apiUrl: string;
+  /** The issuer, and the other origins of its endpoints. */
+  issuers: readonly string[];
+}
+
+/** The headers of every file on the origin where people's tokens are. */
+export function accountHeaders({ apiUrl, issuers }: AccountOrigins): Record<string, string> {
+  const connected = [apiUrl, ...issuers].map((address) => new URL(address).origin);
+  const policy = [
+    `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'`,
+    `connect-src 'self' ${[...new Set(connected)].join(' ')}`,
+    `base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    `require-trusted-types-for 'script'; trusted-types 'none'`,
+  ];
+  return {
+    'content-security-policy': policy.join('; '),
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  };
+}
+
+/** The files of the page for accounts. Nothing that a publisher wrote is among them. */
+export async function buildAccount(
+  { apiUrl, issuers }: AccountOrigins,
+  site: Site = plainSite,
+  accent?: string,
+): Promise<BuiltFile[]> {
+  const { outputFiles, metafile } = await build({
+    entryPoints: ['account.tsx', 'account.css'].map((name) =>
+      fileURLToPath(new URL(`account/${name}`, import.meta.url)),
+    ),
+    ...{ outdir: 'built', write: false, bundle: true, minify: true, format: 'esm', target: 'es2022' },
+    ...{ jsx: 'automatic', jsxImportSource: 'preact', conditions: ['in-tree', 'module'] },
+    ...{ legalComments: 'none', metafile: true, logLevel: 'warning' },
+  });
+  const made = outputFiles.map(({ path, contents }) =>
+    toFile(`site/${path.endsWith('.css') ? 'account.css' : 'account.js'}`, contents, 3600),
+  );
+  const own = (await buildSite(site, accent)).filter(({ path }) => /\/(?:site\.css|icon\.png)$/.test(path));
+  const page = layout(
+    { ...site, url: undefined, logo: undefined },
+    {
+      title: 'Account',
+      description: 'Publishers, tokens, members and what you spend.',
+      ...{ isListed: false, script: 'account.js', style: 'account.css' },
+      nav: site.url === undefined ? {} : { 'The registry': site.url },
+      origins: [apiUrl, ...issuers],
+      main: html`<div id="account"><noscript><p class="empty">This page needs scripts. The command does without: publish-node login.</p></noscript></div>`,
+    },
+  );
+  return [
+    ...own,
+    ...made,
+    toFile('site/account-third-party.txt', Buffer.from(noticesOf(packagesIn(metafile))), 3600),
+    toFile('account/config.json', Buffer.from(JSON.stringify({ apiUrl })), 60),
+    toFile(accountPage, Buffer.from(page), 60),
+  ];
+}

@@ -1,0 +1,174 @@
+import { createRegistryClient, type RegistryClient, type Reply } from '@node-registry/registry-client';
+import { render } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Action, Box, Form, sentenceOf, useRead } from './parts.tsx';
+import { PublisherView } from './publisher.tsx';
+import { begin, finish, type SignInSettings } from './sign-in.ts';
+import { SpendingView } from './spending.tsx';
+
+export type Ask = RegistryClient['account'];
+type User = Reply<'getUser'>;
+
+interface Config {
+  apiUrl: string;
+}
+
+function App({ ask, settings, token }: { ask: Ask; settings: SignInSettings; token: string | undefined }) {
+  const [user, setUser] = useState<User>();
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    if (token !== undefined)
+      ask('getUser', {}).then(setUser, (error: unknown) => setProblem(sentenceOf(error)));
+  }, []);
+  if (settings.client_id === undefined)
+    return <p class="empty">This registry signs people in by its command only: publish-node login.</p>;
+  if (!user)
+    return (
+      <div class="empty">
+        <h1>Your account</h1>
+        {problem && (
+          <p class="bad" role="alert">
+            {problem}
+          </p>
+        )}
+        <p>Publishers, tokens, members and what you spend.</p>
+        <p>
+          <Action act={() => begin(settings)}>Sign in</Action>
+        </p>
+      </div>
+    );
+  return <SignedIn {...{ ask, user }} />;
+}
+
+function SignedIn({ ask, user }: { ask: Ask; user: User }) {
+  const view = useView();
+  const publishers = useRead(() => ask('listPublishersForUser', {}), 'publishers');
+  const [, id] = /^#\/publishers\/(.+)$/.exec(view) ?? [];
+  return (
+    <>
+      <nav class="views" aria-label="Account">
+        <a href="#/" aria-current={view === '#/' ? 'page' : undefined}>
+          Publishers
+        </a>
+        <a href="#/spending" aria-current={view === '#/spending' ? 'page' : undefined}>
+          Spending
+        </a>
+        <span class="quiet">{user.email ?? user.id}</span>
+        <Action act={async () => location.replace('/account/')}>Sign out</Action>
+      </nav>
+      {view.startsWith('#invitation=') && (
+        <Invitation {...{ ask, secret: view.slice('#invitation='.length), onAccepted: publishers.again }} />
+      )}
+      {view === '#/spending' && <SpendingView ask={ask} />}
+      {id !== undefined && (
+        <PublisherView {...{ ask, user, id: decodeURIComponent(id), onChange: publishers.again }} />
+      )}
+      {view === '#/' && (
+        <>
+          <h1>Your publishers</h1>
+          {publishers.problem && <p class="notice bad">{publishers.problem}</p>}
+          {publishers.data?.length === 0 && (
+            <p class="empty">You have no publisher yet. Make one, or open an invitation to one.</p>
+          )}
+          <ul class="results plain">
+            {publishers.data?.map((publisher) => (
+              <li class="card" key={publisher.id}>
+                <h3>
+                  <a href={`#/publishers/${encodeURIComponent(String(publisher.id))}`}>{publisher.name}</a>
+                </h3>
+                <p class="quiet">{publisher.id}</p>
+                {publisher.description && <p class="description">{publisher.description}</p>}
+              </li>
+            ))}
+          </ul>
+          <Box title="Make a publisher" isNarrow>
+            <Form
+              button="Make it"
+              questions={[
+                { name: 'id', label: 'ID', required: true, hint: 'In addresses, and never free again' },
+                { name: 'name', label: 'Name', required: true },
+              ]}
+              send={async ({ id: chosen = '', name = '' }) => {
+                const made = await ask('createPublisher', { body: { id: chosen, name } });
+                await publishers.again();
+                location.hash = `#/publishers/${encodeURIComponent(String(made.id))}`;
+              }}
+            />
+          </Box>
+        </>
+      )}
+    </>
+  );
+}
+
+function Invitation({
+  ask,
+  secret,
+  onAccepted,
+}: {
+  ask: Ask;
+  secret: string;
+  onAccepted: () => Promise<void>;
+}) {
+  return (
+    <Box title="An invitation">
+      <p>You are invited to a publisher. Its members will see the name that you give here.</p>
+      <Form
+        button="Accept"
+        questions={[{ name: 'name', label: 'Your name' }]}
+        send={async ({ name }) => {
+          const body = { invitation: decodeURIComponent(secret), ...(name && { name }) };
+          const joined = await ask('acceptInvitation', { body });
+          await onAccepted();
+          location.replace(`#/publishers/${encodeURIComponent(String(joined.id))}`);
+        }}
+      />
+    </Box>
+  );
+}
+
+/** The part of the page that the address names. */
+function useView(): string {
+  const read = () => (location.hash === '' ? '#/' : location.hash);
+  const [view, setView] = useState(read);
+  useEffect(() => {
+    const hear = () => setView(read());
+    addEventListener('hashchange', hear);
+    return () => removeEventListener('hashchange', hear);
+  }, []);
+  return view;
+}
+
+function Page(props: { apiUrl: string; settings: SignInSettings; token: string | undefined }) {
+  const { apiUrl, settings, token } = props;
+  const ask = useMemo(
+    () => createRegistryClient({ baseUrl: apiUrl, accessToken: token }).account,
+    [apiUrl, token],
+  );
+  return <App {...{ ask, settings, token }} />;
+}
+
+async function start(place: HTMLElement): Promise<void> {
+  const { apiUrl }: Config = await (await fetch('/account/config.json')).json();
+  const settings = await createRegistryClient({ baseUrl: apiUrl }).account('signInSettings', {});
+  const token = await finish(settings);
+  render(<Page {...{ apiUrl, settings, token }} />, place);
+}
+
+const place = document.getElementById('account');
+if (place)
+  start(place).catch((error: unknown) => {
+    const sentence =
+      error instanceof Error && error.name === 'AuthorizationResponseError'
+        ? 'You did not sign in.'
+        : sentenceOf(error);
+    render(
+      <div class="empty">
+        <p role="alert">{sentence}</p>
+        <a class="button" href="/account/">
+          Start again
+        </a>
+      </div>,
+      place,
+    );
+  });

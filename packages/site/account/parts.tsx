@@ -1,0 +1,171 @@
+import { RegistryError, userMessageOf } from '@node-registry/registry-client';
+import type { ComponentChildren } from 'preact';
+import { useCallback, useEffect, useId, useState } from 'preact/hooks';
+
+/** What is read for a view, again after each change. */
+export function useRead<Data>(read: () => Promise<Data>, about: string) {
+  const [data, setData] = useState<Data>();
+  const [problem, setProblem] = useState('');
+  const again = useCallback(async () => {
+    try {
+      setData(await read());
+      setProblem('');
+    } catch (error) {
+      setProblem(sentenceOf(error));
+    }
+  }, [about]);
+  useEffect(() => {
+    setData(undefined);
+    void again();
+  }, [again]);
+  return { data, problem, again };
+}
+
+const ours = ['unreachable', 'timed_out', 'unauthorized'];
+
+export function sentenceOf(error: unknown): string {
+  if (!(error instanceof RegistryError)) return 'This did not work. Try again.';
+  if (ours.includes(error.code)) return userMessageOf(error);
+  const details = error.details.map(({ path, message }) => `${path.replace('body.', '')} ${message}`);
+  return [error.sentence, ...details].join(' ');
+}
+
+type Act = () => Promise<unknown>;
+
+/** A button that says when it works, and why it did not. What cannot be undone asks first. */
+export function Action({ act, children, asks }: { act: Act; children: ComponentChildren; asks?: string }) {
+  const [isBusy, setIsBusy] = useState(false);
+  const [problem, setProblem] = useState('');
+  const run = async () => {
+    if (asks !== undefined && !confirm(asks)) return;
+    setIsBusy(true);
+    setProblem('');
+    await act().catch((error: unknown) => setProblem(sentenceOf(error)));
+    setIsBusy(false);
+  };
+  return (
+    <>
+      <button type="button" disabled={isBusy} onClick={run}>
+        {children}
+      </button>
+      {problem && (
+        <span class="bad" role="alert">
+          {problem}
+        </span>
+      )}
+    </>
+  );
+}
+
+interface Question {
+  name: string;
+  label: string;
+  value?: string | undefined;
+  hint?: string;
+  required?: boolean;
+  type?: 'number';
+  options?: readonly string[];
+}
+
+/** A form of a few fields. It keeps what was typed if the registry says no. */
+export function Form(props: {
+  questions: readonly Question[];
+  send: (fields: Record<string, string>) => Promise<unknown>;
+  button: string;
+}) {
+  const { questions, send, button } = props;
+  const [problem, setProblem] = useState('');
+  const [isBusy, setIsBusy] = useState(false);
+  const id = useId();
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const fields = Object.fromEntries(
+      [...new FormData(form)].map(([name, value]) => [name, String(value).trim()]),
+    );
+    setIsBusy(true);
+    try {
+      await send(fields);
+      setProblem('');
+      form.reset();
+    } catch (error) {
+      setProblem(sentenceOf(error));
+    }
+    setIsBusy(false);
+  };
+  return (
+    <form class="ask" onSubmit={submit}>
+      {questions.map(({ name, label, value = '', hint, required = false, type, options }) => (
+        <div class="field" key={name}>
+          <label for={`${id}${name}`}>{label}</label>
+          {options ? (
+            <select id={`${id}${name}`} name={name}>
+              {options.map((option) => (
+                <option key={option}>{option}</option>
+              ))}
+            </select>
+          ) : (
+            <input
+              {...{ id: `${id}${name}`, name, required, autocomplete: 'off' }}
+              {...(type === 'number' && { inputMode: 'numeric', pattern: '[0-9]+' })}
+              defaultValue={value}
+              {...(hint && { 'aria-describedby': `${id}${name}-hint` })}
+            />
+          )}
+          {hint && <small id={`${id}${name}-hint`}>{hint}</small>}
+        </div>
+      ))}
+      <button type="submit" class="button main" disabled={isBusy}>
+        {button}
+      </button>
+      {problem && (
+        <p class="notice bad" role="alert">
+          {problem}
+        </p>
+      )}
+    </form>
+  );
+}
+
+/** A secret that is shown once, until it is put away. */
+export function Secret({ text, about, onDone }: { text: string; about: string; onDone: () => void }) {
+  const [said, setSaid] = useState('Copy');
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => setSaid('Copied'),
+      () => setSaid('Not copied'),
+    );
+  return (
+    <div class="notice warn" role="status">
+      <p>{about} It is not shown again.</p>
+      <p class="copyable">
+        <code>{text}</code>
+        <button type="button" onClick={copy}>
+          {said}
+        </button>
+        <button type="button" onClick={onDone}>
+          Done
+        </button>
+      </p>
+    </div>
+  );
+}
+
+export function Time({ at }: { at: string | undefined }) {
+  return at === undefined ? <>never</> : <time dateTime={at}>{at.slice(0, 16).replace('T', ' ')} UTC</time>;
+}
+
+interface Titled {
+  title: string;
+  isNarrow?: boolean;
+  children: ComponentChildren;
+}
+
+export function Box({ title, isNarrow = false, children }: Titled) {
+  return (
+    <section class={isNarrow ? 'box narrow' : 'box'} aria-label={title}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
