@@ -559,6 +559,10 @@ describe('the lines', () => {
     { issue: 62, room: 'tools', lines: -140 },
     { issue: 62, room: 'packages', lines: 208 },
     { issue: 62, room: 'tests', lines: 325 },
+    // The command's verbs, the page, and the issuer that signs people in.
+    { issue: 62, room: 'tools', lines: 292 },
+    { issue: 62, room: 'packages', lines: 1835 },
+    { issue: 62, room: 'tests', lines: 240 },
     // 63
     // Ceremony of tests, class by class: what went is noticed by what stays.
     { issue: 63, room: 'tools', lines: -2 },

@@ -62,7 +62,7 @@ function open(address: string): void {
     .unref();
 }
 
-export async function publishersOf(registry: RegistryClient) {
+async function publishersOf(registry: RegistryClient) {
   const publishers = await registry.account('listPublishersForUser', {}).catch(explainAccount(''));
   const names = publishers.map(({ id }) => id).join(', ');
   const lines = [

@@ -35,7 +35,7 @@ interface Settings {
 
 const timeoutMs = 20_000;
 const maxAnswerBytes = 1_000_000;
-export const signInMs = 5 * 60_000;
+const signInMs = 5 * 60_000;
 
 /** Reads the issuer's metadata, which must be its own (RFC 8414). */
 export async function findIssuer({ issuer, client_id, ...settings }: Settings): Promise<Issuer> {

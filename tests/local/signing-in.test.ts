@@ -3,6 +3,14 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import {
+  accessibilityProblems,
+  hasBrowser,
+  launchBrowser,
+  note,
+  openPage,
+} from '@node-registry/testing/browser';
 import { directory } from '@node-registry/testing/folders';
 import { packedProgram } from '@node-registry/testing/publish-node';
 import { plainEnvironment, runFile, writeFiles } from '@node-registry/testing/shell';
@@ -143,4 +151,86 @@ test('the local issuer takes a code once, from who began, and sends nobody to a 
   expect(denied.headers.get('location')).toContain('error=invalid_request');
   await fetch(String(denied.headers.get('location')));
   expect(await ended).toBe(3);
+});
+
+const inBrowser = hasBrowser ? describe : describe.skip;
+
+inBrowser(`the page for accounts${note}`, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  /** The page as a person sees it who is signed in, on a phone. */
+  async function signedInAs(user: string, fragment = '') {
+    const context = await browser.newContext({ viewport: { width: 360, height: 740 } });
+    const { page, problems } = await openPage({ newPage: () => context.newPage() } as Browser, 360);
+    page.on('dialog', (dialog) => dialog.accept());
+    await page.goto(`${stack.accountUrl}/account/${fragment}`);
+    await press(page, 'Sign in');
+    await page.locator('form').nth(1).getByLabel('User').fill(user);
+    await page.keyboard.press('Enter');
+    await page.getByRole('navigation', { name: 'Account' }).waitFor();
+    return { page, problems };
+  }
+
+  /** As by a keyboard: what has no focus, or is not seen, cannot be pressed. */
+  async function press(page: Page, name: string): Promise<void> {
+    await page.getByRole('button', { name, exact: true }).first().focus();
+    await page.keyboard.press('Enter');
+  }
+
+  async function open(page: Page, text: string): Promise<void> {
+    await page.getByText(text, { exact: true }).focus();
+    await page.keyboard.press('Enter');
+  }
+
+  test('leads from nothing to two members and one again, on a phone and by keyboard', async () => {
+    const { page, problems } = await signedInAs('dora');
+    await page.getByLabel('ID').fill('dora-labs');
+    await page.getByLabel('Name', { exact: true }).fill('Dora Labs');
+    await press(page, 'Make it');
+    await page.getByRole('heading', { name: 'Dora Labs' }).waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await accessibilityProblems(page)).toEqual([]);
+    }
+    await open(page, 'Make a token');
+    await page.getByLabel('What it is for').fill('a script');
+    await press(page, 'Make it');
+    await page.getByText('nrp_').waitFor();
+    await press(page, 'Done');
+    expect(await page.getByText('nrp_').count()).toBe(0);
+    await open(page, 'Invite somebody');
+    await press(page, 'Make a link');
+    const link = await page.locator('code', { hasText: '#invitation=' }).textContent();
+
+    const requested: string[] = [];
+    const emil = await signedInAs('emil', `#${link?.split('#')[1]}`);
+    emil.page.on('request', (request) => requested.push(request.url()));
+    await press(emil.page, 'Accept');
+    await emil.page.getByRole('heading', { name: 'Dora Labs' }).waitFor();
+    expect(requested.filter((url) => url.includes('nri_'))).toEqual([]);
+
+    await page.reload();
+    // Tokens are in memory, so a reload signs out.
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    const again = await signedInAs('dora', '#/publishers/dora-labs');
+    await press(again.page, 'Remove');
+    await again.page.getByText('Ended with it: 0 tokens, 0 trusts.').waitFor();
+    await again.page.getByRole('link', { name: 'Spending' }).click();
+    await again.page.getByRole('heading', { name: 'Spending' }).waitFor();
+    expect([problems, emil.problems, again.problems]).toEqual([[], [], []]);
+  });
+
+  test('is in no frame, runs no foreign script, and serves nothing that a publisher wrote', async () => {
+    const { headers } = await fetch(`${stack.accountUrl}/account/`);
+    const policy = headers.get('content-security-policy');
+    for (const rule of ["script-src 'self'", "frame-ancestors 'none'", "trusted-types 'none'"])
+      expect(policy).toContain(rule);
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+    for (const path of ['/nodes/my-pack', '/index/v1/nodes/my-pack.json', '/search'])
+      expect((await fetch(stack.accountUrl + path)).status).toBe(404);
+  });
 });

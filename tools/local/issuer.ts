@@ -129,7 +129,7 @@ export function startIssuer(port: number, key: SigningKey): Promise<HttpServer> 
     '/.well-known/jwks.json': { keys: [publicKeyOf(key), developmentKey] },
     [signingKeyPath]: key,
   };
-  const signIn = createSignIn(key);
+  const signIn = createSignIn((person, expiresInSeconds) => issueToken(key, { ...person, expiresInSeconds }));
   const programs = localOnly(({ url = '' }, response) => {
     const content = contents[url];
     response.writeHead(content ? 200 : 404, { 'content-type': 'application/json' });

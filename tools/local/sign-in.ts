@@ -5,14 +5,13 @@ import { html, type Markup } from '@node-registry/site/markup';
 import { loopbackPorts } from '../../lib/contracts/self-service/users.ts';
 import { localAddress, ports } from './addresses.ts';
 import { demo } from './demo.ts';
-import { issueToken, type SigningKey } from './issuer.ts';
 
 /*
  * The sign-in of the local issuer, as strict as a real one: authorization code with PKCE, refresh tokens that
  * are used once, and device codes (RFC 6749, 7636, 8628). Nobody has a password here.
  */
 
-export const localClientId = 'local';
+const localClientId = 'local';
 const issuer = localAddress(ports.issuer);
 const minute = 60_000;
 const tokenSeconds = 60 * 60;
@@ -43,7 +42,7 @@ interface Device {
 const pollSeconds = 1;
 
 /** Serves the addresses of the sign-in; the answer is false for any other. */
-export function createSignIn(key: SigningKey) {
+export function createSignIn(issue: (person: Person, seconds: number) => string) {
   const codes = new Map<string, Code>();
   const refreshTokens = new Map<string, Grant>();
   const devices = new Map<string, Device>();
@@ -52,7 +51,7 @@ export function createSignIn(key: SigningKey) {
     const refresh_token = secret();
     refreshTokens.set(refresh_token, { person, endsAt: Date.now() + 24 * 60 * minute });
     return {
-      access_token: issueToken(key, { ...person, expiresInSeconds: tokenSeconds }),
+      access_token: issue(person, tokenSeconds),
       ...{ token_type: 'Bearer', expires_in: tokenSeconds, refresh_token, scope: 'openid' },
     };
   };

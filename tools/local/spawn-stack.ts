@@ -8,6 +8,7 @@ export interface LocalStack {
   simulatorsUrl: string;
   pagesUrl: string;
   siteUrl: string;
+  accountUrl: string;
   /** The environment variables that point commands to this stack, so the README's commands work with it. */
   environment: NodeJS.ProcessEnv;
   /** Its ports and data folder, so that it can be started there again. */
@@ -62,7 +63,13 @@ export async function startLocalStack(given?: Place, options = ['--empty']): Pro
   );
   const token = (name: string) => tokens.get(name) ?? '';
   const at = (port: number) => `http://localhost:${port + offset}`;
-  const urls = { apiUrl: at(3000), simulatorsUrl: at(3003), pagesUrl: at(3004), siteUrl: at(3006) };
+  const urls = {
+    apiUrl: at(3000),
+    simulatorsUrl: at(3003),
+    pagesUrl: at(3004),
+    siteUrl: at(3006),
+    accountUrl: at(3007),
+  };
   const addresses = {
     AWS_ENDPOINT_URL_DYNAMODB: at(8000),
     AWS_ENDPOINT_URL_S3: at(4569),

@@ -392,7 +392,7 @@ describe('a word from another tool', () => {
   test.each([
     ['unpublish', 'withdraw'],
     ['yank', 'withdraw NODE@VERSION'],
-    ['login', 'NODE_REGISTRY_TOKEN'],
+    ['adduser', 'login'],
     ['install', 'download NODE'],
     ['list', 'versions NODE'],
   ])('leads from %s to %s', async (word, instead) => {
