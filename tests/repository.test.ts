@@ -560,7 +560,7 @@ describe('the lines', () => {
     { issue: 62, room: 'packages', lines: 208 },
     { issue: 62, room: 'tests', lines: 325 },
     // The command's verbs, the page, and the issuer that signs people in.
-    { issue: 62, room: 'tools', lines: 292 },
+    { issue: 62, room: 'tools', lines: 300 },
     { issue: 62, room: 'packages', lines: 1835 },
     { issue: 62, room: 'tests', lines: 240 },
     // 63

@@ -96,7 +96,7 @@ const revocation = {
   answers: ['unknown publisher', 'wrong caller'],
 } as const;
 
-export const table = {
+const table = {
   // Also banned ones, whose answer has no address.
   'read versions': { who: ['anyone'], answers: [] },
 
@@ -162,7 +162,7 @@ export const table = {
   },
 } as const satisfies Record<string, Row>;
 
-export interface Row {
+interface Row {
   who: readonly Who[];
   answers: readonly Answer[];
   adminPasses?: readonly Answer[];

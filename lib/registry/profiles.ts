@@ -97,7 +97,7 @@ function counted(
 }
 
 /** The names of routes where an id may stand, and names that would speak for the operator. */
-export const reservedIds = ['validate', 'api', 'admin', 'registry', 'the-registry', 'node-registry'];
+const reservedIds = ['validate', 'api', 'admin', 'registry', 'the-registry', 'node-registry'];
 
 function requireFree(id: string): void {
   const reserved = [...reservedIds, ...config.selfService().RESERVED_PUBLISHER_IDS];
