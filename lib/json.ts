@@ -24,11 +24,12 @@ function parseWith(text: string, revive: Revive): unknown {
   return JSON.parse(text, revive as (key: string, value: unknown) => unknown);
 }
 
-/** An object of a provider. Its numeric ids, which may be too long for a double, become strings. */
+/** An object of a provider. Its numeric ids, which may be too long for a double, become strings, unless it is nested too deep. */
 export function parseWithIds(text: string): JsonObject | undefined {
   const revive: Revive = (key, value, { source }) =>
     typeof value === 'number' && (key === 'task_id' || key === 'id') && /^\d+$/.test(source) ? source : value;
-  return parseObject(text, () => parseWith(text, revive));
+  // A reviver recurses, and the parser doesn't.
+  return parseObject(text, () => parseWith(text, revive)) ?? parseObject(text);
 }
 
 declare global {

@@ -473,7 +473,7 @@ describe('the lines', () => {
     // 57
     // The engine beside the sweeps that it replaces, until the last lane is on it.
     { issue: 57, room: 'lib functions', lines: 75 },
-    { issue: 57, room: 'tools', lines: 13 },
+    { issue: 57, room: 'tools', lines: 95 },
     { issue: 57, room: 'tests', lines: 90 },
     { issue: 57, room: 'infra', lines: 30 },
     // 58

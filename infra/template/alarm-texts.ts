@@ -57,7 +57,7 @@ export const texts = {
   workAge:
     'Work of the lane has waited too long, in its queue or to be handed over. See `work` and `hand_over` lines with the `lane`; the `faults-` alarm, throttles and event source of its function. Remove the cause: the work goes on by itself. Slow receivers or packs: raise `maximumConcurrency` in `serverless.yml`; many polls: `perSecond` in `lib/work/lanes.ts`.',
   workGivenUp:
-    'Work of the lane was given up after its last try. See `work` lines with the `lane` by `causes`. Remove the cause, then try again: [notifications](#notifications).',
+    'Work of the lane was given up after its last try. See `work` lines with the `lane` by `causes`; [work list --given-up](#work-that-waits). Remove the cause; [notifications](#notifications) can be sent again.',
   indexAge:
     'The public index is over 5 minutes behind, or not even the heartbeat came for 15 minutes. See `index` lines with `causes`, throttles and the event source of `writeIndex`, `heartbeat` lines. Remove the cause. After a day, the stream has lost changes: `npm run admin -- index rebuild $on`.',
   failedReads:

@@ -15,6 +15,7 @@ import * as trusts from './commands/trusts.ts';
 import { run as upgrade } from './upgrade.ts';
 import * as uploads from './commands/uploads.ts';
 import * as usage from './commands/usage.ts';
+import * as work from './commands/work.ts';
 
 /** Every command, in the order of the help. A new command is one line here. */
 export const commands: Record<string, Command> = {
@@ -78,5 +79,7 @@ export const commands: Record<string, Command> = {
   'notification show': notifications.show,
   'notification retry': notifications.retry,
   'notification keys': notifications.keys,
+  'work list': work.list,
+  'work show': work.show,
   'upgrade run': upgrade,
 };

@@ -1,0 +1,81 @@
+import { fields, table } from '@node-registry/command-line/table';
+import { get } from '../../../lib/store/read.ts';
+import type { Item } from '../../../lib/store/items.ts';
+import { givenUpShard, type LaneName, laneNames, laneOf, lanes } from '../../../lib/work/lanes.ts';
+import { command, UsageError } from '../command.ts';
+import { newContext, Rejection } from '../registry/administration.ts';
+import { listWork } from '../registry/work.ts';
+
+const maxListed = 1000;
+
+const textOf = (value: unknown) => (value === undefined ? undefined : String(value));
+const nameOf = ({ pk, sk }: Item) => `${pk}/${sk}`;
+
+export const list = command({
+  parameters: [],
+  summary: 'List the work that waits, or that was given up',
+  readsOnly: true,
+  notes: `The lanes are ${laneNames.join(', ')}. At most 1,000 of each are listed, by the time when they are looked at again; given-up ones, the latest first.`,
+  options: {
+    lane: { value: 'LANE', about: 'Only this lane' },
+    'given-up': { about: 'List what was given up' },
+  },
+  examples: ['work list', 'work list --lane deliver --given-up'],
+  async run(_, { lane, 'given-up': isGivenUp = false }) {
+    const chosen = laneNames.filter((name) => lane === undefined || name === lane);
+    if (chosen.length === 0) throw new UsageError(`--lane takes one of ${laneNames.join(', ')}.`);
+    const found = await Promise.all(
+      chosen.map(async (name) =>
+        (await listWork(name, isGivenUp, maxListed)).map((item) => ({ name, item })),
+      ),
+    );
+    const data = found.flat().map(({ name, item }) => ({
+      lane: name,
+      key: nameOf(item),
+      group: item.group,
+      tries: item.tries,
+      [isGivenUp ? 'given_up' : 'next_look']: item.pending_since,
+    }));
+    const rows = data.map((each) => Object.values(each).map(textOf));
+    const headings = ['LANE', 'KEY', 'GROUP', 'TRIES', isGivenUp ? 'GIVEN UP' : 'NEXT LOOK'];
+    return {
+      data,
+      text: table(headings, rows, { none: isGivenUp ? 'Nothing was given up.' : 'Nothing waits.' }),
+    };
+  },
+});
+
+export const show = command({
+  parameters: ['key'],
+  summary: 'Show what an item owes, by its key in work list',
+  readsOnly: true,
+  examples: ['work show TASK#0f3a…/NOTIFICATION#0001'],
+  async run({ key }) {
+    const [, pk, sk] = /^([^/]+)\/(.+)$/.exec(key) ?? [];
+    if (pk === undefined || sk === undefined) throw new UsageError('A key is as work list shows it: PK/SK.');
+    const [item] = await get(newContext(), { pk, sk });
+    if (!item) throw new Rejection(`There is no item ${key}.`);
+    const owing = { ...item, pk, sk };
+    const isGivenUp = (name: LaneName) => item.pending_shard === givenUpShard(name);
+    const lane = laneOf(owing) ?? laneNames.find(isGivenUp);
+    const { group, tries, pending_since: time, last_error } = item;
+    const data = {
+      key,
+      lane,
+      given_up: lane !== undefined && isGivenUp(lane),
+      group,
+      tries,
+      time,
+      last_error,
+    };
+    const text = fields({
+      Key: key,
+      Lane: lane && `${lane} (${lanes[lane].function})`,
+      [data.given_up ? 'Given up' : 'Next look']: textOf(time),
+      Tries: textOf(tries),
+      Group: textOf(group),
+      'Last error': textOf(last_error),
+    });
+    return { data, text: lane ? text : `${key} owes nothing.` };
+  },
+});
