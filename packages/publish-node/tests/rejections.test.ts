@@ -177,13 +177,6 @@ describe('invalid input', () => {
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(sentence)]);
     expect(stderr).not.toMatch(/Invalid input|pw@/);
   });
-
-  test.each([
-    [['stauts'], "Unknown command 'stauts'. Did you mean status? See publish-node --help\n"],
-    [['pack', '--no'], "Unknown option '--no'. Did you mean --node? See publish-node pack --help\n"],
-  ])('names the help after %j', async (args, stderr) => {
-    expect(await publishNode(args)).toEqual({ code: 2, stdout: '', stderr });
-  });
 });
 
 describe('a folder with several problems', () => {
