@@ -5,7 +5,9 @@ import { handler as deliverNotifications } from '../../functions/deliver-notific
 import { handler as pollProviders } from '../../functions/poll-providers.ts';
 import { attemptRecord } from '../../lib/attempts/attempt.ts';
 import { type NotificationRecord, notificationRecord, taskHash } from '../../lib/notifications/records.ts';
-import { taskKey } from '../../lib/store/keys.ts';
+import type { Item } from '../../lib/store/items.ts';
+import { keyOf, taskKey } from '../../lib/store/keys.ts';
+import { laneOf } from '../../lib/work/lanes.ts';
 import { eventOf } from '../../tools/local/consume-queue.ts';
 import { say } from '../support/notified.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -76,6 +78,16 @@ const begun = makeWorld(async () => {
 
 const maxRounds = 5;
 
+/** An item owes its lane while its work is open, and no other. */
+function wronglyListed(items: readonly Item[]): boolean {
+  const isOpen = ({ sk, result, open }: Item) =>
+    String(sk).startsWith('NOTIFICATION#') ? result === 'pending' : sk === 'ACCOUNT' && Number(open ?? 0) > 0;
+  const lanes = items.map((item) => laneOf({ ...item, ...keyOf(item) }));
+  return items.some(
+    (item, place) => lanes[place] !== 'poll' && isOpen(item) !== (lanes[place] !== undefined),
+  );
+}
+
 async function problems(): Promise<string[]> {
   for (let round = 0; round < maxRounds && (await waiting()).length > 0; round += 1) await deliver('settled');
   for (const minutes of [13, 30]) await sweepAfter(minutes);
@@ -98,6 +110,7 @@ async function problems(): Promise<string[]> {
     'each bought task is in a record': bought.length + 1 > counted.length,
     'no attempt stays open': usage.some(({ payment }) => payment === 'sent'),
     'each notification is delivered': (await waiting()).length > 0,
+    'what is owed is listed, and nothing else': wronglyListed(await readItems()),
     'an end stays': task?.state !== 'success' && usage.some(({ final_state }) => final_state === 'success'),
     'a task without an end is polled': task?.state !== 'success' && task?.pending_since === undefined,
   };
