@@ -554,7 +554,7 @@ describe('the lines', () => {
     { issue: 61, room: 'packages', lines: 4 },
     // 62
     // Self-service: contracts, verbs that were the administration's, routes; the client.
-    { issue: 62, room: 'lib functions', lines: 2460 },
+    { issue: 62, room: 'lib functions', lines: 2480 },
     { issue: 62, room: 'infra', lines: 125 },
     { issue: 62, room: 'tools', lines: -140 },
     { issue: 62, room: 'packages', lines: 208 },

@@ -3,14 +3,8 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
-import {
-  accessibilityProblems,
-  hasBrowser,
-  launchBrowser,
-  note,
-  openPage,
-} from '@node-registry/testing/browser';
+import type { Page } from 'playwright-core';
+import { accessibilityProblems, inBrowser, openPage } from '@node-registry/testing/browser';
 import { directory } from '@node-registry/testing/folders';
 import { packedProgram } from '@node-registry/testing/publish-node';
 import { plainEnvironment, runFile, writeFiles } from '@node-registry/testing/shell';
@@ -153,19 +147,10 @@ test('the local issuer takes a code once, from who began, and sends nobody to a 
   expect(await ended).toBe(3);
 });
 
-const inBrowser = hasBrowser ? describe : describe.skip;
-
-inBrowser(`the page for accounts${note}`, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser?.close());
-
+inBrowser('the page for accounts', () => {
   /** The page as a person sees it who is signed in, on a phone. */
   async function signedInAs(user: string, fragment = '') {
-    const context = await browser.newContext({ viewport: { width: 360, height: 740 } });
-    const { page, problems } = await openPage({ newPage: () => context.newPage() } as Browser, 360);
+    const { page, problems } = await openPage(360);
     page.on('dialog', (dialog) => dialog.accept());
     await page.goto(`${stack.accountUrl}/account/${fragment}`);
     await press(page, 'Sign in');
