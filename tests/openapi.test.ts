@@ -228,33 +228,46 @@ describe('breaking changes', () => {
   const indexed = 'components.schemas.IndexedNode.properties';
 
   test.each<[string, (copy: Any) => unknown]>([
-    ['POST /bulk/nodes/versions', (copy) => delete copy.paths['/bulk/nodes/versions']],
-    ['text2video body.prompt', (copy) => delete at(copy, body).prompt],
-    ['201.node_version.changelog', (copy) => delete at(copy, reply).changelog],
-    ['body.resolution 360p', (copy) => at(copy, body).resolution.enum.shift()],
-    ['201.node_version.tags may be null', (copy) => (at(copy, reply).tags.type = ['array', 'null'])],
-    ['201.node_version.changelog may be number', (copy) => (at(copy, reply).changelog.type = 'integer')],
-    ['body.prompt maxLength is narrower: 10', (copy) => (at(copy, body).prompt.maxLength = 10)],
-    ['body.duration minimum is narrower: 3', (copy) => (at(copy, body).duration.minimum = 3)],
-    ['webhook videoTaskChanged body.media', (copy) => delete at(copy, notification).media],
-    ['nodes/{foldedNodeId}.json.versions', (copy) => delete at(copy, indexed).versions],
-    ['text2video 429', (copy) => delete generate(copy).responses[429]],
-    ['text2video Idempotency-Key', (copy) => generate(copy).parameters.shift()],
-    ['body.prompt is required', (copy) => at(copy, relight).required.push('prompt')],
+    ['POST /bulk/nodes/versions: api', (copy) => delete copy.paths['/bulk/nodes/versions']],
+    ['text2video: removed the request property `prompt`', (copy) => delete at(copy, body).prompt],
+    ['node_version/changelog` from the response', (copy) => delete at(copy, reply).changelog],
+    ['removed the enum value `360p`', (copy) => at(copy, body).resolution.enum.shift()],
+    ['node_version/tags` became nullable', (copy) => (at(copy, reply).tags.type = ['array', 'null'])],
     [
-      'requires a token',
+      "node_version/changelog` response's property type/format changed",
+      (copy) => (at(copy, reply).changelog.type = 'integer'),
+    ],
+    ['maxLength was decreased to `10`', (copy) => (at(copy, body).prompt.maxLength = 10)],
+    ["`duration` request property's min was set", (copy) => (at(copy, body).duration.minimum = 3)],
+    [
+      '/webhooks/videoTaskChanged: removed the required property `media`',
+      (copy) => delete at(copy, notification).media,
+    ],
+    [
+      '/index/v1/nodes/{foldedNodeId}.json: removed the required property `versions`',
+      (copy) => delete at(copy, indexed).versions,
+    ],
+    [
+      'text2video: removed the non-success response with the status `429`',
+      (copy) => delete generate(copy).responses[429],
+    ],
+    [
+      'text2video: deleted the `header` request parameter `Idempotency-Key`',
+      (copy) => generate(copy).parameters.shift(),
+    ],
+    ['the request property `prompt` became required', (copy) => at(copy, relight).required.push('prompt')],
+    [
+      'the endpoint scheme security `accessToken` was added',
       ({ paths }) => (paths['/bulk/nodes/versions'].post.security = [{ accessToken: [] }]),
     ],
-  ])('finds a break: %s', (sentence, change) => {
+  ])('finds a break: %s', async (sentence, change) => {
     const copy = structuredClone(committed);
     change(copy);
 
-    expect(findBreakingChanges(committed, copy)).toContainEqual(
-      expect.stringMatching(new RegExp(`${sentence}( is gone)?$`)),
-    );
+    expect(await findBreakingChanges(committed, copy)).toContainEqual(expect.stringContaining(sentence));
   });
 
-  test('exclude an added field, optional header, request value or operation', () => {
+  test('exclude an added field, optional header, request value or operation', async () => {
     const copy = structuredClone(committed);
     at(copy, body).mood = { type: 'string' };
     at(copy, reply).mood = { type: 'string' };
@@ -263,7 +276,7 @@ describe('breaking changes', () => {
     generate(copy).parameters.push({ name: 'x-mood', in: 'header', schema: { type: 'string' } });
     copy.paths['/new'] = {};
 
-    expect(findBreakingChanges(committed, copy)).toEqual([]);
+    expect(await findBreakingChanges(committed, copy)).toEqual([]);
   });
 
   test('need a new major version, not a minor one', () => {

@@ -34,7 +34,10 @@ for (const file of process.argv.length > 2 ? process.argv.slice(2) : ['package-l
       const folders = parent.split(/(?<=node_modules\/(?:@[^/]+\/)?[^/]+)\//);
       const places = folders.map((_, i) => `${folders.slice(0, i + 1).join('/')}/node_modules/${name}`);
       if ([`node_modules/${name}`, ...places].some((path) => path in packages)) continue;
-      const words = name.slice(name.lastIndexOf('/') + 1).split('-');
+      const words = name
+        .slice(name.lastIndexOf('/') + 1)
+        .replace('windows', 'win32')
+        .split('-');
       const os = words.filter((w) => OS.has(w));
       const cpu = words.filter((w) => CPU.has(w));
       const libc = words.flatMap((w) => LIBC[w] ?? []);

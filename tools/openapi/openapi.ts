@@ -19,7 +19,7 @@ process.exitCode ||= status;
 async function writeDocument(): Promise<void> {
   const document = describeService(await loadOperations());
   const released = lastRelease(document) ?? document;
-  const breaks = findBreakingChanges(released, document);
+  const breaks = await findBreakingChanges(released, document);
   if (breaks.length > 0)
     process.stdout.write(`Callers may break:\n${breaks.map((sentence) => `  ${sentence}\n`).join('')}`);
   if (breaks.length > 0 && !mayBreak(released, document)) {
