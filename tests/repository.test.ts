@@ -562,7 +562,7 @@ describe('the lines', () => {
     { issue: 62, room: 'infra', lines: 125 },
     { issue: 62, room: 'tools', lines: -140 },
     { issue: 62, room: 'packages', lines: 208 },
-    { issue: 62, room: 'tests', lines: 325 },
+    { issue: 62, room: 'tests', lines: 350 },
     // The command's verbs, the page, and the issuer that signs people in.
     { issue: 62, room: 'tools', lines: 300 },
     { issue: 62, room: 'packages', lines: 1835 },
