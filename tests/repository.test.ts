@@ -571,7 +571,7 @@ describe('the lines', () => {
     // Ceremony of tests, class by class: what went is noticed by what stays.
     { issue: 63, room: 'tools', lines: -2 },
     { issue: 63, room: 'packages', lines: -127 },
-    { issue: 63, room: 'tests', lines: -527 },
+    { issue: 63, room: 'tests', lines: -542 },
   ];
   /** For all rooms at the end of the round. */
   const aim = 83_000;
