@@ -46,12 +46,6 @@ export interface DueKey extends Key {
   since: string;
 }
 
-/** One of several equal parts of the shards, counted from 0. */
-interface Part {
-  index: number;
-  of: number;
-}
-
 /** A period, in milliseconds since the epoch. */
 export interface Period {
   from: number;
@@ -66,8 +60,6 @@ interface Visited<Finding> {
 
 export interface Sweep<Entry, Finding extends string> {
   work: DueWork;
-  /** All shards, unless several invocations have a part of them each. */
-  part?: Part | undefined;
   /** The range of times since when it is due. */
   period: Period;
   order: 'newest first' | 'oldest first';
@@ -95,17 +87,13 @@ export interface SweepReport {
   unread_shards: number;
 }
 
-type DuePages = Pick<Sweep<unknown, string>, 'work' | 'part' | 'period' | 'order' | 'hasTime'>;
+type DuePages = Pick<Sweep<unknown, string>, 'work' | 'period' | 'order' | 'hasTime'>;
 
 const keysPerPage = 100;
 
 interface Cursor {
   shard: string;
   after?: AttributeMap | undefined;
-}
-
-export function shardsOf({ work, part }: Pick<DuePages, 'work' | 'part'>): readonly string[] {
-  return part ? shards[work].filter((_, place) => place % part.of === part.index) : shards[work];
 }
 
 interface DuePage {
@@ -120,9 +108,9 @@ interface DuePage {
  */
 export async function* duePages(
   context: Context,
-  { work, part, period, order, hasTime }: DuePages,
+  { work, period, order, hasTime }: DuePages,
 ): AsyncGenerator<DuePage> {
-  const own = shardsOf({ work, part });
+  const own = shards[work];
   const first = Math.floor(Math.random() * own.length);
   let cursors: Cursor[] = [...own.slice(first), ...own.slice(0, first)].map((shard) => ({ shard }));
   while (cursors.length > 0 && hasTime()) {
@@ -173,7 +161,7 @@ export async function sweepDue<Entry, Finding extends string>(
 ): Promise<SweepReport> {
   const findings: Record<string, number> = {};
   // Shards also count as unread if the reader or the index fails.
-  let unreadShards = shardsOf(sweep).length;
+  let unreadShards = shards[sweep.work].length;
   // Not page by page: a long visit would hold up the next page.
   async function* dueEntries(): AsyncGenerator<Entry> {
     for await (const page of duePages(context, sweep)) {

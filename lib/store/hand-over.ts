@@ -1,6 +1,6 @@
 import { maxMessages } from '../aws/queue.ts';
 import type { Context } from '../context.ts';
-import { type DueKey, duePages, type Sweep, shardsOf } from './due.ts';
+import { type DueKey, duePages, dueShards, type Sweep } from './due.ts';
 
 interface HandOver<Entry> extends Pick<Sweep<Entry, string>, 'work' | 'order'> {
   /** With less time left, no further page is started. */
@@ -30,7 +30,7 @@ export async function handOver<Entry>(
   context: Context,
   { work, order, reservedMs, read, postpone, enqueue, onFailure }: HandOver<Entry>,
 ): Promise<HandedOver> {
-  const run: HandedOver = { due: 0, handed: 0, unread_shards: shardsOf({ work }).length, oldestMs: 0 };
+  const run: HandedOver = { due: 0, handed: 0, unread_shards: dueShards(work).length, oldestMs: 0 };
   const instead =
     <Value>(value: Value, entries: number) =>
     (error: unknown) => {

@@ -112,23 +112,6 @@ describe('a sweep', () => {
     expect((await sweep()).visited).toEqual([]);
   });
 
-  test('visits each shard in one of the parts that invocations sweep next to each other', async () => {
-    await Promise.all(Array.from({ length: 16 }, (_, number) => addDue(number, 1)));
-    const visit = async () => 'nothing' as const;
-    const of = 4;
-    const parts = await Promise.all(
-      Array.from({ length: of }, async (_, index) => {
-        const visited: string[] = [];
-        await sweep({ part: { index, of }, visit, onVisited: ({ pk }) => void visited.push(pk) });
-        return visited;
-      }),
-    );
-    const all = await sweep();
-
-    expect(parts.map((visited) => visited.length)).toEqual([4, 4, 4, 4]);
-    expect(parts.flat().sort()).toEqual([...all.visited].sort());
-  });
-
   test('begins with a shard chosen by chance', async () => {
     for (const number of [0, 1, 8, 15]) await addDue(number, 1);
     jest.spyOn(Math, 'random').mockReturnValue(8 / 16);
