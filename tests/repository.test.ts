@@ -524,9 +524,9 @@ describe('the lines', () => {
     { issue: 60, room: 'packages', lines: 53 },
     { issue: 60, room: 'tests', lines: 134 },
     // a kept differ in place of ours, which lends to two rooms
-    { issue: 60, room: 'tools', lines: -83 },
+    { issue: 60, room: 'tools', lines: -80 },
     { issue: 60, room: 'tests', lines: 21 },
-    { issue: 60, room: 'lib functions', lines: 14 },
+    { issue: 60, room: 'lib functions', lines: 11 },
     // results for clients that wait
     { issue: 60, room: 'lib functions', lines: 131 },
     { issue: 60, room: 'tools', lines: 59 },
