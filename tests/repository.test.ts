@@ -472,9 +472,9 @@ describe('the lines', () => {
     { issue: 56, room: 'tests', lines: 20 },
     // 57
     // The engine beside the sweeps that it replaces, until the last lane is on it.
-    { issue: 57, room: 'lib functions', lines: 80 },
-    { issue: 57, room: 'tools', lines: 95 },
-    { issue: 57, room: 'tests', lines: 100 },
+    { issue: 57, room: 'lib functions', lines: 60 },
+    { issue: 57, room: 'tools', lines: 99 },
+    { issue: 57, room: 'tests', lines: 75 },
     { issue: 57, room: 'infra', lines: 30 },
     // 58
     // The reviewed template, and the rules that only repeat it.

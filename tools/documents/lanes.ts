@@ -4,7 +4,7 @@ import { type Lane, lanes } from '../../lib/work/lanes.ts';
 export function laneTable(): string {
   const rows = Object.entries<Lane>(lanes).map(
     ([name, { function: its, item, group, waitSeconds, givenUp, without }]) =>
-      `| ${name} | \`${its}\` | ${item} | ${group} | ${waitSeconds.length + 1} | ${givenUp} | ${without} |\n`,
+      `| ${name} | \`${its}\` | ${item} | ${group || 'none'} | ${waitSeconds.length > 0 ? waitSeconds.length + 1 : 'not counted'} | ${givenUp} | ${without} |\n`,
   );
   return `| Lane | Function | Owed by | Group | Tries | Then | Without it |\n|---|---|---|---|---|---|---|\n${rows.join('')}`;
 }
