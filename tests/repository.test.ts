@@ -553,9 +553,11 @@ describe('the lines', () => {
     { issue: 61, room: 'packages', lines: 15 },
     { issue: 61, room: 'tests', lines: 21 },
     // The reference, shorter, with a console.
-    { issue: 61, room: 'tools', lines: -46 },
-    { issue: 61, room: 'tests', lines: 18 },
-    { issue: 61, room: 'packages', lines: 4 },
+    { issue: 61, room: 'tools', lines: -39 },
+    { issue: 61, room: 'tests', lines: 21 },
+    { issue: 61, room: 'packages', lines: 6 },
+    // Searches find the words of translations.
+    { issue: 61, room: 'lib functions', lines: 11 },
     // 62
     // Self-service: contracts, verbs that were the administration's, routes; the client.
     { issue: 62, room: 'lib functions', lines: 2480 },

@@ -122,6 +122,7 @@ async function readEntries(context: Context, nodeIds: readonly string[]): Promis
     const publisher = publishers.get(node.publisher_id);
     return (publisher && catalogEntry(node, publisher, numbersRecord(numbers[place]))) ?? [];
   });
+  const translations = new Map(nodes.map(({ id, translations }) => [id, translations]));
   const latestKeys = entries.map(({ id, latest_version = '' }) => nodeVersionKey(id, latest_version));
   const versions = (await get(context, ...latestKeys)).map((item) => nodeVersionRecord(item));
   const lines = new Map<string, CatalogEntry>();
@@ -131,15 +132,19 @@ async function readEntries(context: Context, nodeIds: readonly string[]): Promis
       ...entry,
       ...(node && { versions: node.versions.filter(({ status }) => status !== withdrawn).length }),
     };
-    lines.set(foldNodeId(entry.id), await withHostNodes(context, counted, versions[place]));
+    lines.set(
+      foldNodeId(entry.id),
+      await withWords(context, counted, versions[place], translations.get(entry.id)),
+    );
   });
   return lines;
 }
 
-async function withHostNodes(
+async function withWords(
   context: Context,
   entry: CatalogEntry,
   version: NodeVersionRecord | undefined,
+  translations: unknown,
 ): Promise<CatalogEntry> {
   // Otherwise, each host node written during an extraction would cause a read of all of them.
   if (!version || version.host_node_extract_status === 'pending') return entry;
@@ -149,7 +154,7 @@ async function withHostNodes(
     if (error instanceof TooManyHostNodes) return [];
     throw error;
   });
-  const words = hostNodeWords(entry, stored);
+  const words = wordsBeside(entry, [...textsIn(translations), ...stored.flatMap(titlesOf)]);
   return {
     ...entry,
     ...(count !== undefined && { host_nodes: count }),
@@ -197,16 +202,12 @@ function catalogEntry(
 const maxLetters = 2000;
 
 /**
- * The words in the names and titles of a node's host nodes, for searches. Leaves out words that the entry
- * already has or that begin another word: a search finds words by their beginning.
+ * The words of a node's translations, and of the names and titles of its host nodes, for searches. Leaves out
+ * words that the entry already has or that begin another word: a search finds words by their beginning.
  */
-function hostNodeWords(entry: CatalogEntry, hostNodes: readonly HostNodeRecord[]): string {
+function wordsBeside(entry: CatalogEntry, texts: readonly string[]): string {
   const { id, name = '', description = '', tags = [] } = entry;
   const known = wordsOf([id, name, description, ...tags].join(' '));
-  const texts = hostNodes.flatMap(({ host_node_name = '', display_name = '' }) => [
-    host_node_name,
-    display_name,
-  ]);
   const found = new Set(wordsOf(texts.join(' ')));
   const sorted = [...known, ...found].sort();
   // A word that the entry already has is in the list twice, so its first copy begins the second.
@@ -215,6 +216,16 @@ function hostNodeWords(entry: CatalogEntry, hostNodes: readonly HostNodeRecord[]
   for (const word of found)
     if (!isBeginning.has(word) && text.length + word.length < maxLetters) text += `${text && ' '}${word}`;
   return text;
+}
+
+function titlesOf({ host_node_name = '', display_name = '' }: HostNodeRecord): string[] {
+  return [host_node_name, display_name];
+}
+
+/** Each language of a translation has any value. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' ? Object.values(value ?? {}).flatMap(textsIn) : [];
 }
 
 /** `VideoUpscaler` is two words, as in the reader's search. */

@@ -229,10 +229,11 @@ describe('writeIndex', () => {
       expect((await read(hostNodesPath('spammed', label))).content.host_nodes).toEqual(banned);
   });
 
-  test('writes the words of host nodes and their titles into the catalog once the extraction is over', async () => {
+  test('writes the words of translations, host nodes and titles into the catalog once the extraction is over', async () => {
     await addPublishedNode('searched');
     const version = nodeVersionKey('searched', '1.0.0');
-    await setFields(nodeKey('searched'), { description: 'Samples latents', tags: ['fill'] });
+    const translations = { de: { name: 'Maskenwerk', more: ['zwei'] }, fr: 'remplir' };
+    await setFields(nodeKey('searched'), { description: 'Samples latents', tags: ['fill'], translations });
     await addHostNode('searched', 'KSampler_MaskedFill', 'Fill the mask of latents, füllen');
     await setFields(version, { host_node_extract_status: 'pending' });
     await follow(version, hostNodeKey('searched', '1.0.0', 'KSampler_MaskedFill'));
@@ -242,7 +243,7 @@ describe('writeIndex', () => {
     await follow(version);
     // Without "latents" of the description, "fill" of the tags, and "mask", which "masked" begins with.
     expect(await linesOf('searched')).toMatchObject([
-      { host_nodes: 1, host_node_words: 'k sampler masked the of füllen' },
+      { host_nodes: 1, host_node_words: 'maskenwerk zwei remplir k sampler masked the of füllen' },
     ]);
   });
 

@@ -58,7 +58,8 @@ const maxDescription = 200;
 /** Two host nodes and their wire. Its colors are in the styles. */
 const mark = html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><rect x="2" y="6" width="12" height="9" rx="3"/><path d="M14 10.5h3a3 3 0 0 1 3 3V17"/><rect class="second" x="18" y="17" width="12" height="9" rx="3"/></svg>`;
 
-export const lens = html`<svg class="lens" viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.6"/><path d="m10.6 10.6 3.4 3.4"/></svg>`;
+/** The button of a search, which Enter presses too. */
+export const lens = html`<button type="submit" class="lens" aria-label="Find"><svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.6"/><path d="m10.6 10.6 3.4 3.4"/></svg></button>`;
 
 /** A whole page. */
 export function layout(site: Site, page: Page): string {
@@ -95,7 +96,7 @@ ${page.script && html`<script type="module" src="/site/${page.script}"></script>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div class="wide"><a class="brand" href="/">${site.logo ? html`<img src="${site.logo}" alt="" width="28" height="28">` : mark}<span>${site.name}${page.badge && html` <span class="badge accent">${page.badge}</span>`}</span></a>
-${!page.hasSearch && !page.nav && html`<search><form class="find" action="/search">${lens}<input type="search" name="q" placeholder="Search nodes" aria-label="Search nodes" autocomplete="off" spellcheck="false"></form></search>`}
+${!page.hasSearch && !page.nav && html`<search><form class="find" action="/search"><input type="search" name="q" placeholder="Search nodes" aria-label="Search nodes" autocomplete="off" spellcheck="false">${lens}</form></search>`}
 <nav aria-label="Site">${Object.entries(page.nav ?? siteNav).map(([name, href]) => html`<a href="${href}"${href === page.path && html` aria-current="page"`}>${name}</a>`)}</nav></div></header>
 <main id="main" tabindex="-1" class="wide">
 ${page.main}

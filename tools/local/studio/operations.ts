@@ -85,11 +85,11 @@ export function nameOf(picture: ImageInput): string {
   return String(picture).split('/').at(-1) ?? '';
 }
 
-export function asCurl(operation: Operation, body: Fields, { apiUrl, paths }: StudioConfig): string {
+export function asCurl(operation: Operation, body: Fields, key: string, { apiUrl, paths }: StudioConfig) {
   const quoted = readable(body).replaceAll("'", "'\\''");
   return `curl ${apiUrl}${paths[operation.name]} \\
   -H "Authorization: Bearer $OWNER" \\
-  -H "Idempotency-Key: $(uuidgen)" \\
+  -H "Idempotency-Key: ${key}" \\
   --json '${quoted}'`;
 }
 
@@ -97,11 +97,15 @@ export function asCode({ method }: Operation, body: Fields, { apiUrl }: StudioCo
   const written = readable(body)
     .replaceAll(/^( +)"(\w+)":/gm, '$1$2:')
     .replaceAll(/"<[^"]*>"/g, 'picture');
-  return `const registry = createRegistryClient({ baseUrl: '${apiUrl}', accessToken });
+  return `import { createRegistryClient } from '@node-registry/registry-client';
+
+const accessToken = process.env.OWNER;
+const registry = createRegistryClient({ baseUrl: '${apiUrl}', accessToken });
 const { media } = await registry.${method}(${written}, {
   order: crypto.randomUUID(),
   wait: true,
-});`;
+});
+console.log(media);`;
 }
 
 export function creditsOf(count: number): string {

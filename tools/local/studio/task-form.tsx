@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { StudioConfig } from './config.ts';
 import { Copyable } from './copyable.tsx';
 import { Field, without } from './field.tsx';
@@ -29,7 +29,10 @@ interface FormProps {
 export function TaskForm({ config, operation, body, films, onChoose, onChange, onSend }: FormProps) {
   const [failure, setFailure] = useState('');
   const request = withFailure(body, failure);
-  const ceiling = useCeiling(operation, readable(request));
+  const text = readable(request);
+  const ceiling = useCeiling(operation, text);
+  // Another request needs another key.
+  const key = useMemo(() => crypto.randomUUID(), [operation, text]);
   const { properties = {}, required = [] } = config.requests[operation.name] ?? {};
   const fieldOf = (name: string, hasHint: boolean) => {
     const schema = properties[name];
@@ -92,7 +95,7 @@ export function TaskForm({ config, operation, body, films, onChoose, onChange, o
       </button>
       <details>
         <summary>Show as curl</summary>
-        <Copyable text={asCurl(operation, request, config)} />
+        <Copyable text={asCurl(operation, request, key, config)} />
       </details>
       <details>
         <summary>Show as client code</summary>
