@@ -154,7 +154,7 @@ async function withWords(
     if (error instanceof TooManyHostNodes) return [];
     throw error;
   });
-  const words = wordsBeside(entry, [...textsIn(translations), ...stored.flatMap(titlesOf)]);
+  const words = wordsBeside(entry, [...textsIn(translations).sort(), ...stored.flatMap(titlesOf)]);
   return {
     ...entry,
     ...(count !== undefined && { host_nodes: count }),

@@ -243,7 +243,7 @@ describe('writeIndex', () => {
     await follow(version);
     // Without "latents" of the description, "fill" of the tags, and "mask", which "masked" begins with.
     expect(await linesOf('searched')).toMatchObject([
-      { host_nodes: 1, host_node_words: 'maskenwerk zwei remplir k sampler masked the of füllen' },
+      { host_nodes: 1, host_node_words: 'maskenwerk remplir zwei k sampler masked the of füllen' },
     ]);
   });
 
