@@ -62,7 +62,8 @@ export function referencePage(document: Json, { apiUrl, accessToken, nav }: Refe
     const body = content && at(Object.values(content.examples ?? {})[0] ?? {}).value;
     const places = parameters.filter((each) => each.in === 'path');
     const address = places.reduce(
-      (text, each) => text.replace(`{${each.name}}`, encodeURIComponent(each.example)),
+      (text, { name, example }) =>
+        example === undefined ? text : text.replace(`{${name}}`, encodeURIComponent(example)),
       path,
     );
     const token = security.length > 0 && ' \\\n  -H "Authorization: Bearer $OWNER"';
