@@ -560,11 +560,11 @@ describe('the lines', () => {
     { issue: 61, room: 'lib functions', lines: 11 },
     // 62
     // Self-service: contracts, verbs that were the administration's, routes; the client.
-    { issue: 62, room: 'lib functions', lines: 2480 },
+    { issue: 62, room: 'lib functions', lines: 2486 },
     { issue: 62, room: 'infra', lines: 125 },
     { issue: 62, room: 'tools', lines: -140 },
     { issue: 62, room: 'packages', lines: 208 },
-    { issue: 62, room: 'tests', lines: 350 },
+    { issue: 62, room: 'tests', lines: 397 },
     // The command's verbs, the page, and the issuer that signs people in.
     { issue: 62, room: 'tools', lines: 300 },
     { issue: 62, room: 'packages', lines: 1835 },

@@ -20,8 +20,8 @@ export function router(routes: readonly Route[]): GatewayFunction {
   const dispatch = httpRouter<APIGatewayProxyEventV2>([...routes]) as unknown as GatewayFunction;
   return (event, invocation) => {
     // The gateway's choice counts, not a second reading of the path: that one may have a decoded "?" or "/" in a name.
-    const [, path = ''] = event.routeKey.split(' ');
-    const http = { ...event.requestContext.http, path };
+    const [method = '', path = ''] = event.routeKey.split(' ');
+    const http = { ...event.requestContext.http, method, path };
     return dispatch({ ...event, requestContext: { ...event.requestContext, http } }, invocation);
   };
 }

@@ -72,11 +72,13 @@ export async function changeOf<Result, const More extends readonly Read[] = []>(
 ): Promise<Changed<Result>> {
   const [actor, name] = 'operator' in by ? ['operator' as const, by.operator] : [by, callerName(by)];
   const block = 'operator' in by ? undefined : blockOf(by);
-  const first = [publisherKey(publisherId), block, ...(reads?.(publisherId) ?? [])] as const;
-  const { result, changed } = await change<readonly Read[], Decided<Result>>(
+  const first = [publisherKey(publisherId), block] as const;
+  // After the publisher: its revision then stands for all that is below it.
+  const following = () => reads?.(publisherId) ?? [];
+  const { result, changed } = await change<readonly Read[], Decided<Result>, readonly Read[]>(
     context,
     name,
-    { first },
+    { first, following },
     ([item, block, ...found], once): Outcome<Decided<Result>> => {
       const record = publisherRecord(Array.isArray(item) ? undefined : item);
       const moved = movedTo(record, publisherId);

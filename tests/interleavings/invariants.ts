@@ -6,7 +6,7 @@ import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { publishedKeyOf, stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { latestOf, versionCopy } from '../../lib/registry/node-versions.ts';
 import { accountRecord } from '../../lib/attempts/account.ts';
-import { callerHash } from '../../lib/caller.ts';
+import { callerHash, memberIdOf } from '../../lib/caller.ts';
 import * as records from '../../lib/registry/records.ts';
 import { dueWork } from '../../lib/store/due.ts';
 import type { Item } from '../../lib/store/items.ts';
@@ -107,6 +107,33 @@ const invariants: Record<string, Invariant> = {
         );
       })
       .map(({ version, status, bans }) => `${version} ${status} ${JSON.stringify(bans)}`),
+
+  'a token, a trust and an invitation end with the membership of who made them': (registry) =>
+    registry.items
+      .filter(({ sk, made_by, revoked_at }) => /^(?:TOKEN|TRUST|INV)/.test(`${sk}`) && made_by && !revoked_at)
+      .filter(({ pk, made_by }) => {
+        const publisher = registry.publishers.find((each) => each.pk === pk);
+        const users = Object.keys(publisher?.members ?? {});
+        // During a rename, members come last.
+        return users.length > 0 && !users.some((user) => memberIdOf(user) === made_by);
+      })
+      .map(({ sk }) => String(sk)),
+
+  'a publisher that a person made has an owner, is listed, and is counted': ({ publishers, items }) =>
+    publishers
+      .filter(({ new_nodes_per_day, moved_to }) => new_nodes_per_day !== undefined && moved_to === undefined)
+      .filter(({ pk, members }) => {
+        const [[user = '', member] = []] = Object.entries(members);
+        const own = items.filter((item) => item.pk === `PERSON#${memberIdOf(user)}`);
+        const made = items.find((item) => item.pk === 'NEW_PUBLISHERS');
+        return !(
+          member?.role === 'owner' &&
+          own.some(({ sk }) => sk === pk) &&
+          own.some(({ publishers: count }) => count === 1) &&
+          made?.publishers === 1
+        );
+      })
+      .map(({ id }) => id),
 
   'no banned version has an address': async ({ versions }) => {
     const node_versions = versions.map(({ node_id, version }) => ({ node_id, version }));
@@ -235,12 +262,16 @@ const invariants: Record<string, Invariant> = {
     const revoked = items.filter(({ action }) => action === 'token revoke').map(({ subject }) => subject);
     const tokens = items.filter(({ sk }) => String(sk).startsWith(personalAccessTokenKey('', '').sk));
     return tokens
-      .filter(({ id, revoked_at }) => revoked.includes(id) !== (revoked_at !== undefined))
+      .filter(
+        ({ id, revoked_at, made_by }) => !made_by && revoked.includes(id) !== (revoked_at !== undefined),
+      )
       .map(({ pk, id }) => `${pk} ${id}`);
   },
 
   'each token exists once': ({ items }) => {
-    const ids = items.filter(({ sk }) => String(sk).startsWith('TOKEN#')).map(({ id }) => String(id));
+    const ids = items.flatMap(({ sk, id, made_by }) =>
+      /^TOKEN#/.test(`${sk}`) && !made_by ? [`${id}`] : [],
+    );
     return ids.length === 2 && new Set(ids).size === 2 ? [] : ids;
   },
 
@@ -254,7 +285,9 @@ const invariants: Record<string, Invariant> = {
 
   'members stay until they are removed': ({ items, publishers }) => {
     const removed = items.filter(({ action }) => action === 'member remove').map(({ subject }) => subject);
-    const members = publishers.flatMap((publisher) => Object.keys(publisher.members)).sort();
+    const members = publishers
+      .flatMap((publisher) => (publisher.new_nodes_per_day ? [] : Object.keys(publisher.members)))
+      .sort();
     const added = items.flatMap(({ action, subject }) =>
       action === 'member add' && subject === 'nina' ? ['nina'] : [],
     );

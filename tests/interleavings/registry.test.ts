@@ -111,6 +111,8 @@ describeInterleavings({
     'upload event | ban of a node',
     'transfer | ban of a publisher',
     'rename | publish of a node',
+    'removal of a member | token of a member',
+    'token of a member | removal of a member',
     ...['publish of a node', 'revocation of a token', 'addition of a member'].map(
       (each) => `merge | ${each}`,
     ),

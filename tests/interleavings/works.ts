@@ -1,6 +1,7 @@
 import type { SQSEvent } from 'aws-lambda';
 import { handler as extractHostNodes } from '../../functions/extract-host-nodes.ts';
 import { handler as finalizeUpload } from '../../functions/finalize-upload.ts';
+import { handler as selfService } from '../../functions/self-service.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
 import { handler as writeIndex } from '../../functions/write-index.ts';
@@ -79,6 +80,19 @@ export const update = (body: object, headers = {}) =>
     headers: { authorization: bearer('olga'), ...headers },
   });
 
+const people = (routeKey: string, user: string, path: Record<string, string>, body: object): Work => ({
+  by: 'client',
+  run: async () => {
+    const headers = { authorization: bearer(user), 'content-type': 'application/json' };
+    const { status } = await invoke(
+      (event, context) => selfService({ ...event, routeKey }, context),
+      'self-service',
+      { path, body, headers },
+    );
+    return { isDone: status < 500 };
+  },
+});
+
 const editHostNode = () =>
   invoke(updateHostNode, 'update-host-node', {
     path: { nodeId: 'pack', version: '1.0.0', hostNodeName: 'Load' },
@@ -151,4 +165,11 @@ export const works: Record<string, Work> = {
   'block of an owner': command('caller block olga --reason leaked'),
   'addition of a member': command('member add acme nina'),
   'removal of a member': command('member remove acme mats'),
+  'token of a member': people(
+    'POST /publishers/{publisherId}/tokens',
+    'mats',
+    { publisherId: 'acme' },
+    { name: 'own' },
+  ),
+  'publisher of a person': people('POST /publishers', 'nina', {}, { id: 'ninas', name: 'Nina' }),
 };

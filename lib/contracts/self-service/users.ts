@@ -25,7 +25,7 @@ export const signInSettings = contract({
     token: z
       .enum(['access_token', 'id_token'])
       .with(z.describe('Which token of the response this service takes')),
-    loopback_ports: z.array(z.int()).with(z.describe('The ports of redirects to http://127.0.0.1')),
+    loopback_ports: z.array(z.int()).with(z.describe('The ports of redirects to http://localhost')),
     account_url: z.optional(z.string()).with(z.describe('The page for people; absent if the stage has none')),
   }),
   status: 200,

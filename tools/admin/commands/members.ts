@@ -47,7 +47,7 @@ export const add = command({
 export const remove = command({
   parameters: ['publisher', 'user'],
   summary: 'Remove a member from a publisher',
-  notes: `${notes}\nPersonal access tokens belong to the publisher and stay valid: revoke those that the person knows.`,
+  notes: `${notes}\nTokens and trusts that the person made end. Others stay valid: revoke those that the person knows.`,
   options: { force },
   examples: [`member remove acme 'auth0|5678'`],
   async run({ publisher: publisherId, user }, { force }, { actor }) {
