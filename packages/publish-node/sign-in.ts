@@ -75,7 +75,8 @@ export async function signInByBrowser(
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(24).toString('base64url');
   const { server, port } = await listenAtOne(ports);
-  const redirect_uri = `http://127.0.0.1:${port}/callback`;
+  // Some issuers allow plain http for this name only.
+  const redirect_uri = `http://localhost:${port}/callback`;
   const address = new URL(issuer.authorizationUrl);
   const asked = {
     ...{ response_type: 'code', client_id: issuer.clientId, redirect_uri, state },

@@ -159,7 +159,7 @@ const metadata = {
 
 /** Where a person goes after the sign-in: to the command's own server, or to the page for accounts. */
 function isRedirect({ protocol, hostname, port, pathname, origin }: URL): boolean {
-  const isOfCommand = hostname === '127.0.0.1' && loopbackPorts.some((each) => String(each) === port);
+  const isOfCommand = hostname === 'localhost' && loopbackPorts.some((each) => String(each) === port);
   return (
     (protocol === 'http:' && isOfCommand && pathname === '/callback') ||
     origin === localAddress(ports.account)
