@@ -27,7 +27,7 @@ export function addAccount(program: Command, act: Act, add: Add): void {
     name: 'login',
     summary: 'Sign in at the registry, so that no token must be stored',
     notes:
-      'Opens the browser, or with --device shows a code for another device. publish then makes a token of its own and ends it.',
+      'Shows an address to open in your browser here, or with --device a code for another one. publish then makes a token of its own and ends it.',
   }).option('--device', 'Show a code to type on another device');
   ownerOptions(login).action((flags: LoginFlags) => act(flags, () => loginCommand(flags)));
   const logout = add(program, { name: 'logout', summary: 'Forget who is signed in at the registry' });

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import type { RegistryClient } from '@node-registry/registry-client';
 import { connectWithTokens } from './connect.ts';
 import { exitCodes, explain, Failure } from './failure.ts';
@@ -33,10 +32,9 @@ export async function loginCommand(flags: LoginFlags): Promise<Ending> {
     ? await signInByDevice(issuer, (address, code) =>
         say(`Open ${address} on any device, and compare the code: ${code}`),
       )
-    : await signInByBrowser(issuer, settings.loopback_ports, (address) => {
-        say('Sign in in your browser. If none opens, open this address:', address);
-        open(address);
-      });
+    : await signInByBrowser(issuer, settings.loopback_ports, (address) =>
+        say('Open this address in your browser, and sign in:', address),
+      );
   const signedIn = connectWithTokens(flags, tokens.accessToken);
   const user = await signedIn.account('getUser', {}).catch(explainAccount('It came from the issuer.'));
   const file = writeSession({ baseUrl, issuer, tokens }, process.env);
@@ -46,20 +44,6 @@ export async function loginCommand(flags: LoginFlags): Promise<Ending> {
     report: { status: 'signed_in', user, publishers, output: file },
     lines: [`You are signed in as ${user.id}.`, ...lines],
   };
-}
-
-/** The browser that the system would open; without one, the person has read the address. */
-function open(address: string): void {
-  const [command, ...args] =
-    process.platform === 'darwin'
-      ? ['open', address]
-      : process.platform === 'win32'
-        ? ['rundll32', 'url.dll,FileProtocolHandler', address]
-        : ['xdg-open', address];
-  if (process.env.BROWSER === 'none') return;
-  spawn(String(command), args, { stdio: 'ignore', detached: true })
-    .on('error', () => undefined)
-    .unref();
 }
 
 async function publishersOf(registry: RegistryClient) {

@@ -292,7 +292,8 @@ describe('Publisher', () => {
     const { publisher } = (await update({})).body;
 
     const createdAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-    const member = (id: string, role: string) => ({ id, role, user: { id } });
+    const id = expect.stringMatching(/^[0-9a-f]{32}$/);
+    const member = (user: string, role: string) => ({ id, role, user: { id: user } });
     const members = [member('mats', 'member'), member('olga', 'owner')];
     expect(publisher).toEqual({ createdAt, id: 'acme', name: 'acme', members });
   });

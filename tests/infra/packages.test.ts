@@ -17,6 +17,7 @@ const expected: Record<string, number> = {
   ...Object.fromEntries((await loadContracts()).map(({ name, status }) => [fileOf(name), status])),
   'receive-notification': 404,
   'self-service': 200,
+  'task-results': 404,
   'unknown-route': 404,
 };
 /** The events that functions without a route log. */

@@ -145,7 +145,7 @@ describe('a restore of the whole table of a stage', () => {
     expect(await readTable()).toEqual(await imageOf(copy));
     expect(reservations).toEqual(reserved());
     expect([...runningAtWrites].map((name) => name.split('-').at(-1)).sort()).toEqual([
-      ...['bulkNodeVersions', 'unknownRoute', 'watchReads', 'writeCatalog', 'writeIndex'],
+      ...['bulkNodeVersions', 'taskResults', 'unknownRoute', 'watchReads', 'writeCatalog', 'writeIndex'],
     ]);
     expect(pausedMs).toBeGreaterThanOrEqual(300_000);
     expect(printed.at(-1)).toBe(`${table} has the records of ${copy}, after 1101 changes.`);

@@ -24,7 +24,7 @@ afterAll(() => stack?.stop());
 
 /** A person's own machine: what they are signed in as is kept apart from others'. */
 function machineOf(name: string) {
-  const own = { NODE_REGISTRY_URL: stack.apiUrl, XDG_CONFIG_HOME: join(directory, name), BROWSER: 'none' };
+  const own = { NODE_REGISTRY_URL: stack.apiUrl, XDG_CONFIG_HOME: join(directory, name) };
   const env = { ...plainEnvironment, ...own };
   const cwd = join(directory, 'my-pack');
   const run = (...args: string[]) => runFile(process.execPath, [packedProgram(), ...args], { cwd, env });

@@ -32,7 +32,8 @@ async function report(name: string, ...args: string[]) {
 const keys = [
   ...'code status publisher node version download_url sha256 archive_bytes unpacked_bytes'.split(' '),
   ...'chosen_by files left_out notes host_node_extract_status host_node_extract_reason host_nodes'.split(' '),
-  ...'host_node_notes node_version reason nodes versions output error message details request_id'.split(' '),
+  ...'host_node_notes node_version reason nodes versions user publishers tokens token members'.split(' '),
+  ...'invitations invitation trusts output error message details request_id'.split(' '),
 ];
 
 describe('publish-node --json', () => {

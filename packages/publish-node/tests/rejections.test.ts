@@ -168,7 +168,7 @@ describe('invalid input', () => {
       ['--timeout', '2147484'],
       'It must be a number above 0, up to 2000000.',
     ],
-    ['no token', project, [], 'Give a personal access token'],
+    ['no token', project, [], 'Sign in with publish-node login'],
   ])('rejects %s before anything is sent', async (_, pyproject, args, sentence) => {
     await writeFiles(folder, { 'node.py': '', ...(pyproject && { 'pyproject.toml': pyproject }) });
     const here = ['publish', folder, '--base-url', 'http://localhost:1'];
@@ -206,7 +206,7 @@ describe('a folder with several problems', () => {
       'These allow entries match no published file.',
       '  nothere.txt: matches nothing.',
       '  .evn: matches nothing. Did you mean ".env"?',
-      'Give a personal access token: NODE_REGISTRY_TOKEN, or --token TOKEN.',
+      'Sign in with publish-node login, or give a personal access token: NODE_REGISTRY_TOKEN, or --token TOKEN.',
     ]);
   });
 
