@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { memberIdOf } from '../../lib/caller.ts';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { handler as publish } from '../../functions/publish-node-version.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
@@ -88,7 +89,7 @@ describe('the fields of the contract', () => {
     expect(missing(Node, body)).toEqual([]);
     expect(missing(Publisher, body.publisher)).toEqual([]);
     expect(body.publisher.members).toEqual([
-      { id: 'olga', role: 'owner', user: { id: 'olga', name: 'Olga', email: 'o@a.example' } },
+      { id: memberIdOf('olga'), role: 'owner', user: { id: 'olga', name: 'Olga', email: 'o@a.example' } },
     ]);
     expect(missing(NodeVersion, body.latest_version).sort()).toEqual(ofOthers);
   });
