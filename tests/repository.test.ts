@@ -568,7 +568,7 @@ describe('the lines', () => {
     // The command's verbs, the page, and the issuer that signs people in.
     { issue: 62, room: 'tools', lines: 300 },
     { issue: 62, room: 'packages', lines: 1835 },
-    { issue: 62, room: 'tests', lines: 240 },
+    { issue: 62, room: 'tests', lines: 260 },
     // 63
     // Ceremony of tests, class by class: what went is noticed by what stays.
     { issue: 63, room: 'tools', lines: -2 },

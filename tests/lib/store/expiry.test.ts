@@ -35,6 +35,7 @@ const kinds = [
   { kind: 'a usage record: 400 days', key: /^USAGE#[\d-]+#\S{32,} \d/, seconds: 400 * daySeconds },
   { kind: 'a caller of a day: 400 days', key: /^USAGE#[\d-]+#\S CALLER#/, seconds: 400 * daySeconds },
   { kind: 'a task that notifies: 14 days', key: /^TASK#\S+ TASK$/, seconds: 14 * daySeconds },
+  { kind: 'where the result of a task is: 14 days', key: /^RESULT#\S+ TASK$/, seconds: 14 * daySeconds },
   { kind: 'a notification: 14 days', key: /^TASK#\S+ NOTIFICATION#/, seconds: 14 * daySeconds },
   { kind: 'a used ID token: 5 minutes after it expired', key: /^ID_TOKEN#/, seconds: 3600 + 300 },
 ];
