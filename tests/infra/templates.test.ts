@@ -44,8 +44,8 @@ describe('an upgrade of a stage', () => {
       ({ NotificationSigningKey: key }) => (key.Properties.GenerateSecretString.PasswordLength = 32),
     ],
     [
-      'Notifications is replaced: FifoQueue changed',
-      ({ Notifications }) => (Notifications.Properties.FifoQueue = true),
+      'IndexChanges is replaced: FifoQueue changed',
+      ({ IndexChanges }) => (IndexChanges.Properties.FifoQueue = true),
     ],
     ['Downloads is removed or renamed', (resources) => delete resources.Downloads],
   ])('fails by name: %s', (loss, change) => {

@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
@@ -164,14 +165,22 @@ test('docs/publishing.md, pasted as printed, takes an empty machine from nothing
     .replace('DIGEST', hash('sha256', await readFile(tarball)))
     .replace('https://registry.example.com', stack.apiUrl)
     .replace('cd my-node', 'cd first-node')
-    .replace('nrp_…', demo.personalAccessToken)
     .replace('--publisher me', `--publisher ${demo.publisherId}`);
   // Of an empty machine: this repository's own command is not on its path.
   const folders = String(process.env.PATH).split(delimiter);
   const PATH = folders.filter((path) => !path.includes('node_modules')).join(delimiter);
-  const own = { PATH, HOME: home, NODE_REGISTRY_ACCESS_TOKEN: stack.token('OWNER') };
-  const env = { ...plainEnvironment, ...own };
-  const { stdout } = await run('sh', ['-e', '-c', script], { cwd: folder, env });
+  const env = { ...plainEnvironment, PATH, HOME: home, XDG_CONFIG_HOME: undefined };
+  const child = spawn('sh', ['-e', '-c', script], { cwd: folder, env });
+  const printed = text(child.stdout);
+  // The person opens the address that is shown, and chooses who they are.
+  let shown = '';
+  child.stderr.on('data', (part) => (shown += part));
+  const address = () => /http:\S+\/authorize\S+/.exec(shown)?.[0];
+  await until(() => address() !== undefined || child.exitCode !== null);
+  const { searchParams, origin } = new URL(String(address()));
+  const body = new URLSearchParams([...searchParams, ['user', demo.owner]]);
+  await fetch(`${origin}/authorize`, { method: 'POST', body });
+  const stdout = await printed;
 
   expect(stdout).toContain('Nothing was sent.');
   expect(stdout).toContain('first-node 1.0.0 is published.');
