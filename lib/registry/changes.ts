@@ -2,7 +2,6 @@ import { type Caller, callerName } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { decide, type Found, type Once, type Read, type Reads } from '../store/decide.ts';
-
 import { type Key, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import type { Write } from '../store/write.ts';
