@@ -197,6 +197,11 @@ export const signIn = concern(() => ({
     'loginAudience',
     'Audience that they ask for, unless it is `tokenAudience`.',
   ),
+  ACCOUNT_URL: variable(
+    z.optional(kind.address),
+    undefined,
+    'URL of the page for accounts, if there is one.',
+  ),
 }));
 
 export const selfService = concern(() => ({

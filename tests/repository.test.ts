@@ -562,6 +562,9 @@ describe('the lines', () => {
     // Self-service: contracts, verbs that were the administration's, routes; the client.
     { issue: 62, room: 'lib functions', lines: 2486 },
     { issue: 62, room: 'infra', lines: 125 },
+    // The page for accounts of a deployed stage.
+    { issue: 62, room: 'infra', lines: 165 },
+    { issue: 62, room: 'tests', lines: 115 },
     { issue: 62, room: 'tools', lines: -140 },
     { issue: 62, room: 'packages', lines: 208 },
     { issue: 62, room: 'tests', lines: 397 },

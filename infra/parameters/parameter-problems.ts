@@ -103,6 +103,34 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'must differ from domainName: one name cannot lead to the site and to the API.',
   ],
   [
+    ({ accountDomainName, accountCertificateArn }) =>
+      Boolean(accountDomainName) !== Boolean(accountCertificateArn),
+    'accountDomainName',
+    'and accountCertificateArn must be given together.',
+  ],
+  [
+    ({ accountDomainName, selfService, loginClientId, domainName }) =>
+      Boolean(accountDomainName) && !(selfService === 'on' && loginClientId && domainName),
+    'accountDomainName',
+    'needs selfService=on, a loginClientId that signs people in, and a domainName, which its page calls.',
+  ],
+  [
+    ({ accountDomainName, downloadBaseUrl }) => Boolean(accountDomainName && downloadBaseUrl),
+    'accountDomainName',
+    'needs the stage’s own distribution: leave out downloadBaseUrl.',
+  ],
+  [
+    ({ accountDomainName, domainName, siteDomainName }) =>
+      Boolean(accountDomainName) && [domainName, siteDomainName].includes(accountDomainName),
+    'accountDomainName',
+    'must differ from domainName and siteDomainName: people’s tokens have an origin of their own.',
+  ],
+  [
+    ({ accountDomainName, loginOrigins }) => Boolean(loginOrigins && !accountDomainName),
+    'loginOrigins',
+    'needs accountDomainName: only its page is told origins.',
+  ],
+  [
     ({ creditsPerDay, stageCreditsPerDay, creditRates }) =>
       (creditsPerDay !== 'none' || Number(stageCreditsPerDay) > 0) &&
       /^(?:\[\s*\])?$/.test(creditRates ?? ''),

@@ -11,6 +11,10 @@ const full = {
   proxyAccess: 'claim',
   proxyClaim: 'plan=team',
   loginClientId: 'registry',
+  loginOrigins: 'https://login.example.com',
+  accountDomainName: 'account.example.com',
+  accountCertificateArn:
+    'arn:aws:acm:us-east-1:123456789012:certificate/1234abcd-12ab-34cd-56ef-1234567890ce',
   corsOrigins: 'https://a.example.com,https://b.example.com',
   finalizeConcurrency: '5',
   proxyConcurrency: '10',

@@ -66,6 +66,12 @@ const perSecond = kinds.wholeNumber(1, 2_500);
 const reserved = kinds.wholeNumber(1, 1_000);
 const capacity = kinds.wholeNumber(1, 1_000_000);
 
+/** CloudFront takes certificates from this region only. */
+const certificateOfAmerica = kinds.textMatching(
+  /^arn:aws:acm:us-east-1:\d{12}:certificate\/[\w-]+$/,
+  'be the ARN of a certificate in us-east-1',
+);
+
 const ofVariables = Object.values(variables).flatMap((variable) =>
   variable.parameter === undefined ? [] : [[variable.parameter, ofVariable(variable)] as const],
 );
@@ -87,6 +93,15 @@ export const parameters: Record<string, Parameter> = {
   selfService: required(
     onOff,
     '`on` lets people of the issuer make publishers and tokens for themselves; needs `proxyAccess`.',
+  ),
+  accountDomainName: optional(
+    kinds.hostName(),
+    'Host name of the page for accounts, and of nothing else; needs `selfService=on`.',
+  ),
+  accountCertificateArn: optional(certificateOfAmerica, 'Its certificate, in us-east-1.'),
+  loginOrigins: optional(
+    origins,
+    'Further origins of the issuer’s endpoints, which the page for accounts calls, separated by commas.',
   ),
   site: required(onOff, '`on` serves a site that searches the registry.'),
   siteDomainName: optional(kinds.hostName(), 'Site’s host name, of canonical URLs, feed and sitemap.'),
@@ -111,13 +126,7 @@ export const parameters: Record<string, Parameter> = {
     'Its issued certificate, in the stage’s region.',
   ),
   generatedUrl: required(onOff, '`off` turns the generated URL off.'),
-  siteCertificateArn: optional(
-    kinds.textMatching(
-      /^arn:aws:acm:us-east-1:\d{12}:certificate\/[\w-]+$/,
-      'be the ARN of a certificate in us-east-1',
-    ),
-    'Certificate of the site’s host name, in us-east-1.',
-  ),
+  siteCertificateArn: optional(certificateOfAmerica, 'Certificate of the site’s host name, in us-east-1.'),
   hostedZoneId: optional(
     kinds.textMatching(
       /^Z[A-Z0-9]{1,31}$/,
@@ -130,7 +139,7 @@ export const parameters: Record<string, Parameter> = {
       /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/[\w-]+\/[\w-]+$/,
       'be the ARN of a web ACL for CloudFront, which is in us-east-1',
     ),
-    'Web ACL of both distributions.',
+    'Web ACL of all distributions.',
   ),
   alarmTopicArn: optional(
     kinds.textMatching(

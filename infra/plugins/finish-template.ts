@@ -8,6 +8,7 @@ import { givenTo, valuesOf } from '../parameters/stage-parameters.ts';
 import type { Framework, Resource, Template } from './framework.ts';
 import { referencesOf } from './references.ts';
 import { secureStores } from './secure-stores.ts';
+import { accountOrigins } from './upload-site.ts';
 
 /**
  * Finishes the template: removes disabled parts, orders resources that the framework leaves to chance, and
@@ -26,6 +27,7 @@ export default class FinishTemplate {
         addSlashedRoute(template);
         spreadConditions(template);
         foldConditions(template, conditionsOf(values));
+        await closeAccount(template, values);
         secureStores(template);
         orderApi(template);
         throttleRoutes(template, operations, values);
@@ -82,6 +84,19 @@ function orderApi(template: Template): void {
     const name = id.replace('HttpApiIntegration', '');
     wait(integration, `${name}LambdaPermissionHttpApi`);
   }
+}
+
+/** The page for accounts may call the API and the issuer of this stage, and nothing else. */
+async function closeAccount({ Resources }: Template, values: Values): Promise<void> {
+  const { ResponseHeadersPolicyConfig } = Resources.AccountHeaders?.Properties ?? {};
+  if (!ResponseHeadersPolicyConfig) return;
+  // It loads a bundler.
+  const { accountHeaders } = await import('@node-registry/site/account');
+  const policy = accountHeaders(accountOrigins(values))['content-security-policy'];
+  const { SecurityHeadersConfig } = ResponseHeadersPolicyConfig as { SecurityHeadersConfig: object };
+  Object.assign(SecurityHeadersConfig, {
+    ContentSecurityPolicy: { ContentSecurityPolicy: policy, Override: true },
+  });
 }
 
 /** A provider sends a notification for each state of a task, and again after an error. */

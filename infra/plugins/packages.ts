@@ -11,6 +11,8 @@ export const bareEnvironment = {
   HOME: tmpdir(),
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
   SLS_TELEMETRY_DISABLED: '1',
+  // As in .npmrc: no package of this tree need be built.
+  NODE_OPTIONS: '--conditions=in-tree',
 };
 
 /** The parameters that a stage needs and that have no default. */

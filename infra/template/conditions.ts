@@ -23,6 +23,13 @@ export function conditionsOf(values: Values) {
     ServesResults: values.notifications === 'relay' && values.resultRoutes !== 'off',
     RollsOut: values.rollout !== 'off',
     ServesPeople: values.selfService === 'on',
+    ServesAccount: Boolean(values.accountDomainName),
+    AllowsAccount:
+      Boolean(values.accountDomainName) && !isAllowed(`https://${values.accountDomainName}`, values),
     ServesSite: values.site === 'on',
   };
+}
+
+function isAllowed(origin: string, { corsOrigins = '' }: Values): boolean {
+  return ['*', origin].some((each) => corsOrigins.split(',').includes(each));
 }

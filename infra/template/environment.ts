@@ -55,6 +55,7 @@ function reference(parameter: string): string {
 
 /** Variables that no parameter of a deployed stage sets: its own URLs, and those of the local stage only. */
 const computed: Record<string, string> = {
+  ACCOUNT_URL: reference('accountUrl, self:custom.accountUrl'),
   AWS_ENDPOINT_URL_S3: reference('s3Url, null'),
   CI_AUDIENCE: reference('apiAddress, self:custom.apiAddress'),
   DOWNLOAD_BASE_URL: reference('downloadAddress, self:custom.downloadAddress'),

@@ -1,5 +1,6 @@
 import type { ReplyBody } from '../contract.ts';
 import type { Caller } from '../caller.ts';
+import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import * as contracts from '../contracts/self-service/members.ts';
 import { ApiError } from '../errors.ts';
@@ -38,7 +39,10 @@ export const memberRoutes = [
   }),
   peopleRoute(contracts.createInvitation, async ({ path, body, caller, context }) => {
     const { record, invitation } = await invite(context, caller, path.publisherId, body);
-    return { ...invitationView(record), invitation };
+    const { ACCOUNT_URL: page } = config.signIn();
+    // A fragment reaches no server.
+    const link = page && `${page}#invitation=${encodeURIComponent(invitation)}`;
+    return { ...invitationView(record), invitation, ...(link && { link }) };
   }),
   peopleRoute(contracts.deleteInvitation, async ({ path, caller, context }) => {
     await withdrawInvitation(context, caller, path.publisherId, path.invitationId);

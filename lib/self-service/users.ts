@@ -16,7 +16,7 @@ import { emailOf, peopleRoute } from './people.ts';
 export const userRoutes = [
   route(contracts.signInSettings, async () => {
     const { TOKEN_ISSUER, TOKEN_AUDIENCE, ID_TOKENS } = config.tokens();
-    const { LOGIN_ISSUER, LOGIN_CLIENT_ID, LOGIN_SCOPES, LOGIN_AUDIENCE } = config.signIn();
+    const { LOGIN_ISSUER, LOGIN_CLIENT_ID, LOGIN_SCOPES, LOGIN_AUDIENCE, ACCOUNT_URL } = config.signIn();
     return {
       issuer: LOGIN_ISSUER ?? TOKEN_ISSUER,
       ...(LOGIN_CLIENT_ID !== undefined && { client_id: LOGIN_CLIENT_ID }),
@@ -24,6 +24,7 @@ export const userRoutes = [
       audience: LOGIN_AUDIENCE ?? TOKEN_AUDIENCE,
       token: ID_TOKENS === 'accepted' ? ('id_token' as const) : ('access_token' as const),
       loopback_ports: [...contracts.loopbackPorts],
+      ...(ACCOUNT_URL !== undefined && { account_url: ACCOUNT_URL }),
     };
   }),
   peopleRoute(contracts.getUser, async ({ caller }) => ({

@@ -15,11 +15,10 @@ export interface AccountOrigins {
 }
 
 /** The headers of every file on the origin where people's tokens are. */
-export function accountHeaders({ apiUrl, issuers }: AccountOrigins): Record<string, string> {
-  const connected = [apiUrl, ...issuers].map((address) => new URL(address).origin);
+export function accountHeaders(origins: AccountOrigins): Record<string, string> {
   const policy = [
     `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'`,
-    `connect-src 'self' ${[...new Set(connected)].join(' ')}`,
+    `connect-src 'self' ${originsOf(origins).join(' ')}`,
     `base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
     `require-trusted-types-for 'script'; trusted-types 'none'`,
   ];
@@ -32,9 +31,14 @@ export function accountHeaders({ apiUrl, issuers }: AccountOrigins): Record<stri
   };
 }
 
+/** A policy takes a path as the whole path. */
+function originsOf({ apiUrl, issuers }: AccountOrigins): string[] {
+  return [...new Set([apiUrl, ...issuers].map((address) => new URL(address).origin))];
+}
+
 /** The files of the page for accounts. Nothing that a publisher wrote is among them. */
 export async function buildAccount(
-  { apiUrl, issuers }: AccountOrigins,
+  origins: AccountOrigins,
   site: Site = plainSite,
   accent?: string,
 ): Promise<BuiltFile[]> {
@@ -57,7 +61,7 @@ export async function buildAccount(
       description: 'Publishers, tokens, members and what you spend.',
       ...{ isListed: false, script: 'account.js', style: 'account.css' },
       nav: site.url === undefined ? {} : { 'The registry': site.url },
-      origins: [apiUrl, ...issuers],
+      origins: originsOf(origins),
       main: html`<div id="account"><noscript><p class="empty">This page needs scripts. The command does without: publish-node login.</p></noscript></div>`,
     },
   );
@@ -65,7 +69,7 @@ export async function buildAccount(
     ...own,
     ...made,
     toFile('site/account-third-party.txt', Buffer.from(noticesOf(packagesIn(metafile))), 3600),
-    toFile('account/config.json', Buffer.from(JSON.stringify({ apiUrl })), 60),
+    toFile('account/config.json', Buffer.from(JSON.stringify({ apiUrl: origins.apiUrl })), 60),
     toFile(accountPage, Buffer.from(page), 60),
   ];
 }

@@ -247,6 +247,29 @@ describe('a deployed site', () => {
     expect(await keysBelow('site/')).toEqual([]);
   });
 
+  test('has the page for accounts in a folder of its own, whose policy names origins', async () => {
+    const parameters = {
+      ...{ bucketName: bucketName(), domainName: 'api.example', accountDomainName: 'account.example' },
+      ...{ tokenIssuer: 'https://id.example/realms/acme', loginOrigins: 'https://login.example' },
+    };
+    await new UploadSite(framework('deploy', { parameters })).hooks['after:deploy:deploy']?.();
+    const { headers, text } = await readObject('account/account/');
+
+    expect(await keysBelow('account/')).toEqual(
+      [
+        ...['', 'config.json', 'index.html'].map((name) => `account/account/${name}`),
+        ...['third-party.txt', 'account.css', 'account.js', 'icon.png', 'site.css'].map(
+          (name) => `account/site/${name === 'third-party.txt' ? `account-${name}` : name}`,
+        ),
+      ].sort(),
+    );
+    expect(headers.ContentType).toBe('text/html; charset=utf-8');
+    expect(text).toContain(
+      'connect-src &#39;self&#39; https://api.example https://id.example https://login.example;',
+    );
+    expect((await readObject('account/account/config.json')).text).toBe('{"apiUrl":"https://api.example"}');
+  });
+
   test('has every file uploaded, with its type and how long it is kept, and its page last', async () => {
     await deploy('on');
     const files = await buildSite({ ...plainSite, url: 'https://nodes.example' });

@@ -9,12 +9,18 @@ const arn = (service: string, resource: string, place = region) =>
 const certificateArn = arn('acm', 'certificate/1234abcd');
 const siteCertificateArn = arn('acm', 'certificate/1234abcd', 'us-east-1');
 const domain: Values = { domainName: 'api.example.com', certificateArn };
+const selfService: Values = { selfService: 'on', proxyAccess: 'none', loginClientId: 'registry' };
+const accountPage: Values = {
+  ...{ ...domain, ...selfService },
+  ...{ accountDomainName: 'account.example.com', accountCertificateArn: siteCertificateArn },
+};
 
 /** The other parameters that one needs, so that only its own value is tested. */
 const companions: Record<string, Values> = {
   creditRates: { creditsPerDay: 'none' },
   siteDomainName: { site: 'on', siteCertificateArn },
   siteCertificateArn: { site: 'on', siteDomainName: 'nodes.example.com' },
+  ...{ accountDomainName: accountPage, accountCertificateArn: accountPage, loginOrigins: accountPage },
   ...{ domainName: domain, certificateArn: domain, generatedUrl: domain, hostedZoneId: domain },
 };
 
@@ -97,6 +103,8 @@ const rules: Record<string, [good: string, bad: string]> = {
     `arn:aws:wafv2:us-east-1:${account}:global/webacl/nodes/1234abcd`,
     `arn:aws:wafv2:us-east-1:${account}:regional/webacl/nodes/1234abcd|arn:aws:wafv2:eu-west-1:${account}:global/webacl/nodes/1`,
   ],
+  accountDomainName: ['account.example.com', 'https://account.example.com|account'],
+  loginOrigins: ['https://oauth2.example.com', 'https://oauth2.example.com/token|oauth2.example.com'],
   siteDomainName: ['nodes.example.com', 'https://nodes.example.com|nodes'],
   siteCertificateArn: [siteCertificateArn, siteCertificateArn.replace('us-east-1', 'eu-west-1')],
   hostedZoneId: ['Z0123456789ABCDEFGHIJ', '/hostedzone/Z123|example.com|z123'],
@@ -185,6 +193,24 @@ describe('parameters together', () => {
       rateOf({ operation: 'relightImage', second: 2 }),
     ],
     [/^siteDomainName must differ from domainName: /, { ...domain, ...sameSite }],
+    [
+      /^accountDomainName and accountCertificateArn must be given together\.$/,
+      { ...accountPage, accountCertificateArn: '' },
+    ],
+    ...['selfService', 'loginClientId', 'domainName'].map((name): [RegExp, Values] => [
+      /^accountDomainName needs selfService=on, a loginClientId /,
+      {
+        ...accountPage,
+        ...(name === 'selfService' ? { selfService: 'off' } : { [name]: '' }),
+        ...(name === 'domainName' && { certificateArn: '' }),
+      },
+    ]),
+    [
+      /^accountDomainName must differ from domainName and siteDomainName: /,
+      { ...accountPage, accountDomainName: 'api.example.com' },
+    ],
+    [/^accountDomainName needs the stage’s own distribution: /, { ...accountPage, ...cdn }],
+    [/^loginOrigins needs accountDomainName: /, { loginOrigins: 'https://oauth2.example.com' }],
     [/^accessLogs must be off in this region, or downloadBaseUrl given: /, {}, 'eu-south-1'],
     [/^downloadBaseUrl is needed in this region: /, {}, 'cn-north-1'],
   ])('are rejected with %s: %j', (sentence, values, place = region) => {

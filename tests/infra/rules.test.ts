@@ -5,6 +5,7 @@ import { adoptionOf } from '../../tools/restore/adoption.ts';
 import { maxReceives } from '../../lib/uploads/extraction-queue.ts';
 import { queues } from '../../tools/local/queues.ts';
 import { deniedTag } from '../../lib/bucket/bucket.ts';
+import { accountHeaders } from '@node-registry/site/account';
 import { unknownPath } from '@node-registry/site/build';
 import { loadOperations } from '../../infra/operations.ts';
 import { plain as inText } from './intrinsics.ts';
@@ -108,8 +109,8 @@ test('lets no file run that a stranger packed', () => {
   const holds = ({ ResponseHeadersPolicyConfig: { SecurityHeadersConfig: it } }: Part, id: string) =>
     it.ContentTypeOptions.Override === true &&
     it.StrictTransportSecurity.AccessControlMaxAgeSec === 31_536_000 &&
-    // The site's page has a policy of its own.
-    (id === 'SiteHeaders' || /sandbox/.test(it.ContentSecurityPolicy.ContentSecurityPolicy));
+    // The site's page has a policy of its own, and no stranger writes on the origin of accounts.
+    (/^(?:Site|Account)Headers$/.test(id) || /sandbox/.test(it.ContentSecurityPolicy.ContentSecurityPolicy));
   expect(failing('AWS::CloudFront::ResponseHeadersPolicy', holds)).toEqual([]);
 });
 
@@ -184,11 +185,11 @@ describe('the bucket', () => {
     expect(statementOf(plain, 'OnlyTheAdministratorMarks')).toBeUndefined();
   });
 
-  test('protects both distributions by the web ACL, if there is one', () => {
+  test('protects all distributions by the web ACL, if there is one', () => {
     const acls = (stage: Packaged) =>
       ofType(stage, 'AWS::CloudFront::Distribution').map(([, it]) => it.DistributionConfig.WebACLId);
 
-    expect([acls(plain), acls(full)]).toEqual([[undefined], Array(2).fill(parameterSets.full.webAclArn)]);
+    expect([acls(plain), acls(full)]).toEqual([[undefined], Array(3).fill(parameterSets.full.webAclArn)]);
   });
 
   test('shows a page for what is missing on the site, and nothing but pages and the index', () => {
@@ -203,6 +204,32 @@ describe('the bucket', () => {
     );
     // CloudFront's runtime has nothing of Node, and at most 10 KB.
     expect(properties(full, 'PageAddresses').FunctionCode).toMatch(/^[\s\S]{100,10000}$/);
+  });
+
+  test('serves the page for accounts from an origin that has nothing else, with the headers of the local one', () => {
+    const { Aliases, Origins, DefaultCacheBehavior } = properties(full, 'Account').DistributionConfig;
+    const { SecurityHeadersConfig: its, CustomHeadersConfig } = properties(
+      full,
+      'AccountHeaders',
+    ).ResponseHeadersPolicyConfig;
+    const origins = [
+      ...['https://api.example.com', 'https://issuer.example.com', 'https://login.example.com'],
+    ] as const;
+    const local = accountHeaders({ apiUrl: origins[0], issuers: origins.slice(1) });
+
+    expect([Aliases, Origins[0].OriginPath]).toEqual([['account.example.com'], '/account']);
+    expect(DefaultCacheBehavior.AllowedMethods).toEqual(['GET', 'HEAD']);
+    expect(statementOf(full, 'FilesOfTheAccountPage')).toMatchObject({
+      Resource: `\${S3BucketArchives.Arn}/account/*`,
+      Condition: { StringEquals: { 'aws:SourceArn': expect.stringMatching(/\$\{Account\}$/) } },
+    });
+    expect(local['content-security-policy']).toContain(`connect-src 'self' ${origins.join(' ')};`);
+    expect({
+      'content-security-policy': its.ContentSecurityPolicy.ContentSecurityPolicy,
+      'referrer-policy': its.ReferrerPolicy.ReferrerPolicy,
+      'x-content-type-options': its.ContentTypeOptions.Override && 'nosniff',
+      ...Object.fromEntries(CustomHeadersConfig.Items.map((it: Part) => [it.Header, it.Value])),
+    }).toEqual(local);
   });
 
   test('serves no one else when downloads have an address of their own', () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { variables } from '../../infra/parameters/parameters.ts';
+import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { upperFirst } from '../../infra/template/alarm-resources.ts';
 import * as config from '../../lib/config.ts';
 import { loadContracts, selfServiceContracts } from '../../infra/operations.ts';
@@ -38,7 +39,16 @@ test('contains nothing that is switched off', () => {
   const added = Object.entries(full.template.Resources).flatMap((entry) => (isListed(entry) ? entry[0] : []));
 
   expect(added.sort()).toEqual([
-    ...['ApiDomain', 'ApiDomainRecord', 'NotificationSigningKey', 'PageAddresses', 'Site', 'SiteHeaders'],
+    ...[
+      'Account',
+      'AccountHeaders',
+      'ApiDomain',
+      'ApiDomainRecord',
+      'NotificationSigningKey',
+      'PageAddresses',
+      'Site',
+      'SiteHeaders',
+    ],
   ]);
   expect(Object.keys(plain.template.Outputs)).not.toContain('SiteUrl');
   expect(JSON.stringify(plain.template)).not.toMatch(/NOTIFICATION_|\/notifications|notify-/);
@@ -53,7 +63,7 @@ describe('the API', () => {
 
     expect(routesOf(full)).toEqual(expect.arrayContaining([...own, 'GET /users/publishers/']));
     expect(JSON.stringify(plain.template)).not.toMatch(
-      /self-?service|\/users|LOGIN_|PROXY_(?:ACCESS|CLAIM)"/i,
+      /self-?service|\/users|LOGIN_|PROXY_(?:ACCESS|CLAIM)"|ACCOUNT_URL/i,
     );
     expect(methods).toEqual([
       ['POST', 'PUT'],
@@ -67,6 +77,16 @@ describe('the API', () => {
 
     expect(AllowOrigins).toEqual({ 'Fn::Split': [',', '*'] });
     expect(ExposeHeaders).toEqual(expect.arrayContaining(promised));
+  });
+
+  test('lets the page for accounts call, and says where it is', () => {
+    const { AllowOrigins } = properties(full, 'HttpApi').CorsConfiguration;
+    const { ACCOUNT_URL } = properties(full, 'SelfServiceLambdaFunction').Environment.Variables;
+
+    expect(AllowOrigins).toEqual({
+      'Fn::Split': [',', `${parameterSets.full.corsOrigins},https://account.example.com`],
+    });
+    expect(ACCOUNT_URL).toBe('https://account.example.com/account/');
   });
 
   test('closes its generated address if it is told so', () => {

@@ -75,6 +75,7 @@ export const localEnvironment = {
   CI_ISSUERS: `github ${ciIssuerName} ${keySetUrl}`,
   IMAGE_PROVIDER_URL: `${localAddress(ports.providers)}/image`,
   VIDEO_PROVIDER_URL: `${localAddress(ports.providers)}/video`,
+  ACCOUNT_URL: `${localAddress(ports.account)}/account/`,
   SITE_URL: localAddress(ports.site),
   SITE_LINKS: `Local stack=${localAddress(ports.pages)}/, API reference=${localAddress(ports.pages)}/reference/`,
 };

@@ -306,8 +306,7 @@ function Members({ ask, path, user, isOwner, onLeft }: Part & { onLeft: () => Pr
                 path,
                 body: { role: role === 'owner' ? role : 'member' },
               });
-              const own = `${location.origin}/account/#invitation=${encodeURIComponent(made.invitation)}`;
-              setInvitation(made.link ?? own);
+              setInvitation(made.link ?? made.invitation);
               await again();
             }}
           />
