@@ -17,7 +17,7 @@ import { entriesOf } from '@node-registry/registry-rules/host-node-entries';
 import { handOverExtractions, maxReceives, namedArchives, sendLater } from './extraction-queue.ts';
 
 /** Increased when an extractor finds something else in the same archive: then it may run again. */
-export const extractor = 4;
+export const extractor = 5;
 
 /**
  * The result of an extraction. `early`: its version isn't active yet; `superseded`: it now has another

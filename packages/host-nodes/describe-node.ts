@@ -145,6 +145,12 @@ function describe(machine: Machine, raw: Raw, run: Run, open: string[]): Open<Fi
   const inputs = run('input_types', () => raw.inputs());
   const ofTypes = <Field>(field: string, read: (types: Value, explain: Explain) => Field | undefined) =>
     types === undefined ? undefined : run(field, (explain) => read(types, explain));
+  const typesText = (field: string, read: (types: Value) => Value) =>
+    ofTypes(field, (known, explain) =>
+      json(machine, read(known), explain, (part) => {
+        if (open.length < 2 * maxOpen) open.push(`${field}: ${part}`);
+      }),
+    );
   return {
     displayName: run('display_name', () => asText(raw.displayName()) ?? ''),
     category: run('category', (explain) => text(raw.category(), explain)),
@@ -160,25 +166,30 @@ function describe(machine: Machine, raw: Raw, run: Run, open: string[]): Open<Fi
       inputs === undefined
         ? undefined
         : (run('input_names', () => inputNames(machine, inputs) ?? null) ?? undefined),
-    returnTypes: ofTypes('return_types', (known, explain) => json(machine, known, explain)),
-    returnNames: ofTypes('return_names', (known, explain) => json(machine, raw.returnNames(known), explain)),
+    returnTypes: typesText('return_types', (known) => known),
+    returnNames: typesText('return_names', (known) => raw.returnNames(known)),
     outputIsList: ofTypes('output_is_list', (known) => flags(machine, raw.outputIsList(), known)),
   };
 }
 
-function json(machine: Machine, value: Value, explain: Explain): string | undefined {
+/** A return type may be a list of choices, which are left out if they are unknown. */
+function json(machine: Machine, value: Value, explain: Explain, leave: Explain): string | undefined {
   const text = writeJson(machine, value, (path, why) => {
-    explain(`${path} ${why}`.trim());
-    return undefined;
+    const isChoice = choice.test(path);
+    (isChoice ? leave : explain)(`${path} ${why}`.trim().slice(0, maxReason));
+    return isChoice ? '' : undefined;
   });
   if (!text?.includes(hostFolder)) return text;
   explain('it has a path of the host');
   return undefined;
 }
 
+/** Where choices stand: in a list instead of a type, or in the newer form's options. */
+const choice = /(?:\]|\.options)\[\d*\]$/;
+
 /**
  * The inputs' known parts. null stands for an unknown value, which readers take for a missing default. An
- * unknown item of a list of choices, and an input that may be absent, are left out.
+ * unknown choice, and an input that may be absent, are left out.
  */
 function inputsText(machine: Machine, inputs: Value, open: string[], explain: Explain): string | undefined {
   const isDict = plain(inputs) instanceof Dict;
@@ -188,7 +199,7 @@ function inputsText(machine: Machine, inputs: Value, open: string[], explain: Ex
     if (path === '' && !isDict) return undefined;
     count += 1;
     if (count <= maxOpen) open.push(`input_types: ${path} ${why}`.slice(0, maxReason));
-    return /\]\[\d+\]$/.test(path) ? '' : 'null';
+    return choice.test(path) ? '' : 'null';
   };
   const text = writeJson(machine, inputs, leave, hostFolder);
   if (count > maxOpen) open.push(`input_types: ${count - maxOpen} more values`);

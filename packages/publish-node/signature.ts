@@ -1,4 +1,8 @@
-import { type ExtractedFields, hasMoreChoices } from '@node-registry/registry-rules/host-node-entries';
+import {
+  choicesOf,
+  type ExtractedFields,
+  hasMoreChoices,
+} from '@node-registry/registry-rules/host-node-entries';
 
 type Types = {
   [Field in 'input_types' | 'return_types' | 'return_names' | 'left_open']?:
@@ -30,11 +34,11 @@ export function signatureOf({ input_types, return_types, return_names, left_open
   ];
 }
 
-/** `["IMAGE", {…}]`, or a list of choices instead of the type. */
+/** `["IMAGE", {…}]`, or its choices. */
 function typeOf(spec: unknown, isCut: boolean): string {
-  const type = Array.isArray(spec) ? spec[0] : spec;
-  if (!Array.isArray(type)) return textOf(type);
-  return type.length === 0 ? 'one of a list' : `one of ${isCut ? 'at least ' : ''}${type.length}`;
+  const choices = choicesOf(spec);
+  if (!choices) return textOf(Array.isArray(spec) ? spec[0] : spec);
+  return choices.length === 0 ? 'one of a list' : `one of ${isCut ? 'at least ' : ''}${choices.length}`;
 }
 
 function textOf(value: unknown): string {

@@ -84,7 +84,17 @@ function fieldsOf(node: ReadHostNode, maxBytes: number): { fields: ExtractedFiel
   return { fields: { ...fields, left_open: said.length > 0 ? said : null }, bytes };
 }
 
+/** An input's choices: a list instead of its type, or the newer form's options. */
+export function choicesOf(input: unknown): unknown[] | undefined {
+  const [type, given] = Array.isArray(input) ? input : [];
+  const options = Array.isArray(type) ? type : Object(given).options;
+  return Array.isArray(options) ? options : undefined;
+}
+
 /** Whether an input's list of choices lacks some that the code does not show. */
 export function hasMoreChoices(leftOpen: readonly string[], group: string, name: string): boolean {
-  return leftOpen.some((text) => text.startsWith(`input_types: .${group}.${name}[0][`));
+  const start = `input_types: .${group}.${name}`;
+  return leftOpen.some(
+    (text) => text.startsWith(start) && /^(?:\[0\]|\[1\]\.options)\[\d/.test(text.slice(start.length)),
+  );
 }

@@ -4,14 +4,14 @@ import { Native } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
 import { List, openDict, PythonSet, type Value } from '../values/values.ts';
 import { hostSamplers, hostTypes, samplers, schedulers, socketTypes } from './names.ts';
+import { hostList } from './lists.ts';
 import { schemaModel } from './schema-types.ts';
 
 /*
- * Known values of the host application. Its folders differ between machines, so lists of files are symbolic:
- * empty, and unknown if an item is read.
+ * Known values of the host application. Its folders differ between machines, and with them lists of files.
  */
 
-const symbolic = new Native('a list of files', () => new List([], true));
+const hostFiles = new Native('a list of files', hostList);
 
 const values: Record<string, () => Value> = {
   'folder_paths.base_path': () => hostFolder,
@@ -24,8 +24,8 @@ const values: Record<string, () => Value> = {
 };
 
 const table = new Map(Object.entries(values));
-for (const name of ['get_filename_list', 'get_folder_paths', 'filter_files_extensions']) add(name, symbolic);
-for (const name of ['filter_files_content_types', 'get_input_subfolders']) add(name, symbolic);
+for (const name of ['get_filename_list', 'get_folder_paths', 'filter_files_extensions']) add(name, hostFiles);
+for (const name of ['filter_files_content_types', 'get_input_subfolders']) add(name, hostFiles);
 for (const kind of ['input', 'output', 'temp', 'user']) {
   const path = `${hostFolder}/${kind}`;
   add(`${kind}_directory`, path);

@@ -1,4 +1,5 @@
 import type { ExprNode } from 'py-ast';
+import { orderOf } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
 import type { Frame, Machine } from '../values/machine.ts';
 import { Several, Unknown } from '../values/plain.ts';
@@ -20,9 +21,9 @@ export function assign(machine: Machine, target: ExprNode, value: Value, frame: 
 
 function unpack(machine: Machine, targets: readonly ExprNode[], value: Value, frame: Frame): void {
   const items = [...machine.iterate(value)];
-  const several = items.find((item) => item instanceof Several);
-  if (several) {
-    for (const target of targets) assign(machine, target, new Unknown(several.why), frame);
+  const why = items.find((item) => item instanceof Several)?.why ?? orderOf(value);
+  if (why !== undefined) {
+    for (const target of targets) assign(machine, target, new Unknown(why), frame);
     return;
   }
   const star = targets.findIndex(({ nodeType }) => nodeType === 'Starred');

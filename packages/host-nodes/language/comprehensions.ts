@@ -1,22 +1,26 @@
 import type { Comprehension, ExprNode } from 'py-ast';
+import { orderOf } from '../values/access.ts';
 import { type Frame, type Machine, Scope } from '../values/machine.ts';
 import { maybe, Several } from '../values/plain.ts';
-import type { Value } from '../values/values.ts';
+import { List, type Value } from '../values/values.ts';
 import { assign } from './assignments.ts';
 import { truth } from './truth.ts';
 
-/** The items of a comprehension, one by one. Those that may be absent are marked. */
-export function* comprehend(
+/** The items of a comprehension. Those that may be absent are marked. */
+export function comprehend(
   machine: Machine,
   generators: readonly Comprehension[],
   frame: Frame,
   element: (frame: Frame) => Value,
-): Generator<Value> {
+): List {
+  const list = new List();
   const [first] = generators;
-  if (!first) return;
+  if (!first) return list;
   // The first iterable belongs to the surrounding scope, which may be a class body.
   const source = machine.evaluate(first.iter, frame);
-  yield* walk(machine, generators, 0, source, frame.inside(new Scope(frame.scope)), element);
+  const inner = frame.inside(new Scope(frame.scope));
+  for (const item of walk(machine, generators, 0, source, inner, element, list)) list.items.push(item);
+  return list;
 }
 
 function* walk(
@@ -26,9 +30,11 @@ function* walk(
   source: Value,
   frame: Frame,
   element: (frame: Frame) => Value,
+  list: List,
 ): Generator<Value> {
   const generator = generators[depth];
   if (!generator) return;
+  list.order ??= orderOf(source);
   for (const item of machine.iterate(source)) {
     for (const candidate of item instanceof Several ? item.items : [item]) {
       assign(machine, generator.target, candidate, frame);
@@ -36,7 +42,7 @@ function* walk(
       if (isIn === false) continue;
       const next = generators[depth + 1];
       const found = next
-        ? walk(machine, generators, depth + 1, machine.evaluate(next.iter, frame), frame, element)
+        ? walk(machine, generators, depth + 1, machine.evaluate(next.iter, frame), frame, element, list)
         : [element(frame)];
       for (const value of found) yield isIn && candidate === item ? value : maybe(value);
     }

@@ -1,12 +1,13 @@
 import type { Constant, ExprNode } from 'py-ast';
-import { addItem, plain, put, putPair } from '../values/access.ts';
+import { orderOf, plain, put, putPair } from '../values/access.ts';
+import { setOf } from '../values/equality.ts';
 import { join } from '../values/join.ts';
 import type { Frame, Machine } from '../values/machine.ts';
 import { formatValue } from '../types/formatting.ts';
 import { update } from '../types/collections.ts';
 import { reprOf, textOf } from '../values/text.ts';
 import { ellipsis, Iterator, Slice, Tuple, Unknown } from '../values/plain.ts';
-import { Dict, List, PythonSet, type Value } from '../values/values.ts';
+import { Dict, List, type Value } from '../values/values.ts';
 import { isWrittenAsFloat } from '../source.ts';
 import { comprehend } from './comprehensions.ts';
 import { compareChain } from './comparisons.ts';
@@ -33,13 +34,12 @@ const rules: Rules = {
     return new Slice(start, stop, by);
   },
   Call: evaluateCall,
-  List: (machine, { elts }, frame) => new List(elements(machine, elts, frame)),
-  Tuple: (machine, { elts }, frame) => new Tuple(elements(machine, elts, frame)),
-  Set: (machine, { elts }, frame) => {
-    const set = new PythonSet();
-    for (const element of elements(machine, elts, frame)) addItem(machine, set, element);
-    return set;
+  List: (machine, { elts }, frame) => elements(machine, elts, frame),
+  Tuple: (machine, { elts }, frame) => {
+    const { items, order } = elements(machine, elts, frame);
+    return new Tuple(items, order);
   },
+  Set: (machine, { elts }, frame) => setOf(machine, elements(machine, elts, frame).items),
   Dict: evaluateDict,
   BinOp: evaluateBinary,
   UnaryOp: (machine, { op, operand }, frame) => {
@@ -69,31 +69,18 @@ const rules: Rules = {
     return result;
   },
   Starred: (machine, { value }, frame) => machine.evaluate(value, frame),
-  ListComp: (machine, node, frame) =>
-    new List([...comprehend(machine, node.generators, frame, (inner) => machine.evaluate(node.elt, inner))]),
-  GeneratorExp: (machine, node, frame) =>
-    new Iterator(
-      [...comprehend(machine, node.generators, frame, (inner) => machine.evaluate(node.elt, inner))].values(),
-    ),
-  SetComp: (machine, node, frame) => {
-    const set = new PythonSet();
-    for (const element of comprehend(machine, node.generators, frame, (inner) =>
-      machine.evaluate(node.elt, inner),
-    )) {
-      addItem(machine, set, element);
-    }
-    return set;
+  ListComp: listed,
+  GeneratorExp: (machine, node, frame) => {
+    const { items, order } = listed(machine, node, frame);
+    return new Iterator(items.values(), order);
   },
-  DictComp: (machine, node, frame) => {
+  SetComp: (machine, node, frame) => setOf(machine, listed(machine, node, frame).items),
+  DictComp: (machine, { generators, key, value }, frame) => {
     const dict = new Dict();
-    for (const pair of comprehend(
-      machine,
-      node.generators,
-      frame,
-      (inner) => new Tuple([machine.evaluate(node.key, inner), machine.evaluate(node.value, inner)]),
-    )) {
-      putPair(machine, dict, pair);
-    }
+    const pair = (inner: Frame) => new Tuple([machine.evaluate(key, inner), machine.evaluate(value, inner)]);
+    const { items, order } = comprehend(machine, generators, frame, pair);
+    for (const item of items) putPair(machine, dict, item);
+    dict.order = order;
     return dict;
   },
   Await: (machine, { value }, frame) => machine.evaluate(value, frame),
@@ -109,6 +96,14 @@ const rules: Rules = {
     return new Unknown('a generator');
   },
 };
+
+function listed(
+  machine: Machine,
+  { generators, elt }: Node<'ListComp' | 'SetComp' | 'GeneratorExp'>,
+  frame: Frame,
+): List {
+  return comprehend(machine, generators, frame, (inner) => machine.evaluate(elt, inner));
+}
 
 /** The value of any expression except a name, which the interpreter reads itself. */
 export function evaluateExpression(machine: Machine, node: ExprNode, frame: Frame): Value {
@@ -132,14 +127,17 @@ function constant(node: Constant, { lines }: Frame): Value {
     : new Unknown('a complex number');
 }
 
-function elements(machine: Machine, nodes: readonly ExprNode[], frame: Frame): Value[] {
-  const values: Value[] = [];
+function elements(machine: Machine, nodes: readonly ExprNode[], frame: Frame): List {
+  const list = new List();
   for (const node of nodes) {
     const value = machine.evaluate(node, frame);
-    if (node.nodeType !== 'Starred') values.push(value);
-    else for (const element of machine.iterate(value)) values.push(element);
+    if (node.nodeType !== 'Starred') list.items.push(value);
+    else {
+      list.order ??= orderOf(value);
+      for (const element of machine.iterate(value)) list.items.push(element);
+    }
   }
-  return values;
+  return list;
 }
 
 function evaluateDict(machine: Machine, { keys, values }: Node<'Dict'>, frame: Frame): Value {

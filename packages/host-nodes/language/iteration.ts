@@ -1,4 +1,4 @@
-import { held, plain } from '../values/access.ts';
+import { held, orderOf, plain } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Class, Instance } from '../values/objects.ts';
@@ -76,5 +76,5 @@ function* taken(machine: Machine, { items }: Iterator): Generator<Value> {
 /** `iter(value)`: an iterator that yields each item once. */
 export function iteratorOf(machine: Machine, value: Value): Value {
   if (value instanceof Unknown || value instanceof Iterator) return value;
-  return new Iterator(machine.iterate(value));
+  return new Iterator(machine.iterate(value), orderOf(value));
 }

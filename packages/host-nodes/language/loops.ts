@@ -1,10 +1,12 @@
 import type { StmtNode } from 'py-ast';
 import { join } from '../values/join.ts';
+import { orderOf } from '../values/access.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
 import { Several, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { assign } from './assignments.ts';
 import { branch, settle } from './branches.ts';
+import { readName } from './names.ts';
 import { truth } from './truth.ts';
 
 type For = Extract<StmtNode, { nodeType: 'For' }>;
@@ -13,9 +15,24 @@ type Turns = Generator<(returned: Value[]) => Completion>;
 
 export function runFor(machine: Machine, node: For, frame: Frame): Completion {
   const source = machine.evaluate(node.iter, frame);
-  return run(machine, forTurns(machine, node, machine.iterate(source), frame), () =>
-    machine.execute(node.orelse, frame),
+  const why = orderOf(source);
+  const turns = forTurns(machine, node, machine.iterate(source), frame);
+  if (why === undefined) return run(machine, turns, () => machine.execute(node.orelse, frame));
+  return machine.heap.inAnyOrder(why, () =>
+    run(machine, turns, () => {
+      forget(machine, node, why, frame);
+      return machine.execute(node.orelse, frame);
+    }),
   );
+}
+
+/** What the last of several items leaves behind depends on their order. */
+function forget(machine: Machine, { target, body }: For, why: string, frame: Frame): void {
+  const set = body.flatMap((node) => (node.nodeType === 'Assign' ? node.targets : []));
+  for (const each of [target, ...set]) {
+    const isKnown = each.nodeType !== 'Name' || typeof readName(machine, each.id, frame) === 'boolean';
+    if (!isKnown) assign(machine, each, new Unknown(why), frame);
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { addItem, plain } from '../values/access.ts';
+import { orderOf, addItem, plain } from '../values/access.ts';
 import { isNumber, numeric, setOf } from '../values/equality.ts';
 import { pathType, raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
@@ -85,11 +85,11 @@ function add(machine: Machine, a: Value, b: Value): Value {
   }
   if (a instanceof List && b instanceof List) {
     machine.budget.spend(a.items.length + b.items.length);
-    return new List([...a.items, ...b.items], a.symbolic || b.symbolic);
+    return new List([...a.items, ...b.items], orderOf(a) ?? orderOf(b));
   }
   if (a instanceof Tuple && b instanceof Tuple) {
     machine.budget.spend(a.items.length + b.items.length);
-    return new Tuple([...a.items, ...b.items]);
+    return new Tuple([...a.items, ...b.items], orderOf(a) ?? orderOf(b));
   }
   return raise('TypeError', 'unsupported operand types');
 }
@@ -106,7 +106,7 @@ function repeat(machine: Machine, a: Value, b: Value): Value {
     return raise('TypeError', 'unsupported operand types');
   machine.budget.spend(content.items.length * times + 1);
   const items = content.items.length === 0 ? [] : Array.from({ length: times }, () => content.items).flat();
-  return content instanceof List ? new List(items, content.symbolic) : new Tuple(items);
+  return content instanceof List ? new List(items, content.order) : new Tuple(items, content.order);
 }
 
 /** Updates a copy, so that `|` and `update` share one rule for unknown parts. */

@@ -1,4 +1,14 @@
-import { discard, hashKey, leaveOpen, lookUp, plain, put, sliceBounds, slicePart } from '../values/access.ts';
+import {
+  discard,
+  hashKey,
+  leaveOpen,
+  lookUp,
+  orderOf,
+  plain,
+  put,
+  sliceBounds,
+  slicePart,
+} from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
 import { join } from '../values/join.ts';
 import type { Machine } from '../values/machine.ts';
@@ -30,11 +40,12 @@ export function plainItem(machine: Machine, value: Value, key: Value): Value {
   if (key instanceof Slice) return part(machine, holder, key);
   const position = plain(key);
   if (typeof position !== 'bigint' && typeof position !== 'boolean') return notFound(value);
-  if (typeof holder === 'string')
-    return at(machine, [...codeUnits(machine, holder)], Number(position), false);
-  if (holder instanceof List) return at(machine, holder.items, Number(position), holder.symbolic);
-  if (holder instanceof Tuple) return at(machine, holder.items, Number(position), false);
-  if (holder instanceof Range) return at(machine, [...machine.iterate(holder)], Number(position), false);
+  if (typeof holder === 'string') return at(machine, [...codeUnits(machine, holder)], Number(position));
+  if (holder instanceof List || holder instanceof Tuple) {
+    const why = orderOf(holder);
+    return why === undefined ? at(machine, holder.items, Number(position)) : new Unknown(why);
+  }
+  if (holder instanceof Range) return at(machine, [...machine.iterate(holder)], Number(position));
   return notFound(value);
 }
 
@@ -50,11 +61,10 @@ function notFound(value: Value): Value {
   return raise('TypeError', 'object is not subscriptable');
 }
 
-function at(machine: Machine, items: readonly Value[], position: number, symbolic: boolean): Value {
+function at(machine: Machine, items: readonly Value[], position: number): Value {
   if (!isCounted(machine, position < 0 ? items : items.slice(0, position + 1))) return unknownPosition();
   const found = items[position < 0 ? position + items.length : position];
-  if (found !== undefined) return found;
-  return symbolic ? new Unknown('a list that the host fills') : raise('IndexError', 'index out of range');
+  return found === undefined ? raise('IndexError', 'index out of range') : found;
 }
 
 function dictItem(machine: Machine, value: Value, dict: Dict, key: Value): Value {
@@ -93,7 +103,9 @@ function part(machine: Machine, holder: Value, slice: Slice): Value {
   if (holder instanceof Tuple || holder instanceof List) {
     const items = isCounted(machine, holder.items) ? cut(holder.items) : undefined;
     if (!items) return unknown;
-    return holder instanceof List ? new List(items, holder.symbolic) : new Tuple(items);
+    const why = orderOf(holder);
+    if (why !== undefined && items.length < holder.items.length) return new Unknown(why);
+    return holder instanceof List ? new List(items, why) : new Tuple(items, why);
   }
   return notFound(holder);
 }

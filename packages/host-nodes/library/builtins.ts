@@ -1,4 +1,4 @@
-import { asText, isSubclass, plain } from '../values/access.ts';
+import { asText, isSubclass, orderOf, plain } from '../values/access.ts';
 import { exceptionTypes, raise } from '../values/builtin-types.ts';
 import { reprOf, sizeOf } from '../values/text.ts';
 import { BoundMethod, Class, Func, Instance, Native, type NativeCall } from '../values/objects.ts';
@@ -86,8 +86,9 @@ const functions: Record<string, NativeCall> = {
   enumerate: known((machine, [source = null, start = 0n], keywords) => {
     const first = keywords.get('start') ?? start;
     const from = typeof first === 'bigint' ? first : 0n;
+    const why = orderOf(source);
     return lazily(function* () {
-      let index: Value = from;
+      let index: Value = why === undefined ? from : new Unknown(why);
       for (const item of machine.iterate(source)) {
         if (item instanceof Several) index = new Unknown('an unknown position');
         yield* mapped([item], (one) => new Tuple([index, one]));
@@ -98,7 +99,7 @@ const functions: Record<string, NativeCall> = {
   zip: known((machine, sources) => zip(machine, sources)),
   map: (machine, [func = null, ...sources]) => {
     const rows = zip(machine, sources);
-    return lazily(() => mapped(machine.iterate(rows), (row) => applied(machine, func, row)));
+    return lazily(() => mapped(machine.iterate(rows), (row) => applied(machine, func, row)), rows.order);
   },
   filter: (machine, [func = null, source = null]) => {
     return lazily(function* () {
@@ -106,12 +107,14 @@ const functions: Record<string, NativeCall> = {
         const fits = truth(machine, func === null ? item : machine.call(func, [item]));
         if (fits !== false) yield fits ? item : maybe(item);
       }
-    });
+    }, orderOf(source));
   },
   sorted: known(
     (machine, [source = null], keywords) => new List(sorted(machine, machine.iterate(source), keywords)),
   ),
-  reversed: known((machine, [source = null]) => new List([...machine.iterate(source)].reverse())),
+  reversed: known(
+    (machine, [source = null]) => new List([...machine.iterate(source)].reverse(), orderOf(source)),
+  ),
   iter: (machine, [source = null, end]) =>
     end === undefined ? iteratorOf(machine, source) : new Unknown('an iterator'),
   next: (machine, [source = null, fallback]) => next(machine, source, fallback),
@@ -177,13 +180,16 @@ function length(machine: Machine, value: Value): Value {
   return new Unknown('how many there are');
 }
 
-export function lazily(items: () => Generator<Value>): Iterator {
-  return new Iterator(items());
+export function lazily(items: () => Generator<Value>, order?: string): Iterator {
+  return new Iterator(items(), order);
 }
 
 function zip(machine: Machine, sources: readonly Value[]): Iterator {
+  const why = sources.map(orderOf).find((order) => order !== undefined);
   return lazily(function* () {
-    const iterators = sources.map((source) => machine.iterate(source));
+    // It is unknown which items are paired.
+    const isMixed = why !== undefined && sources.length > 1;
+    const iterators = sources.map((source) => machine.iterate(isMixed ? new Unknown(why) : source));
     while (iterators.length > 0) {
       const row = iterators.map((iterator) => iterator.next());
       if (row.some(({ done }) => done)) return;
@@ -201,13 +207,15 @@ function zip(machine: Machine, sources: readonly Value[]): Iterator {
         return;
       }
     }
-  });
+  }, why);
 }
 
 function next(machine: Machine, source: Value, fallback: Value | undefined): Value {
   if (source instanceof Unknown) return source;
   const own = source instanceof Instance ? source.cls.find('__next__') : undefined;
   if (own !== undefined) return machine.call(own, [source]);
+  const why = orderOf(source);
+  if (why !== undefined) return new Unknown(why);
   machine.budget.spend();
   const step = source instanceof Iterator ? source.items.next() : machine.iterate(source).next();
   if (!step.done) return step.value;
@@ -227,7 +235,6 @@ function extreme(machine: Machine, args: Value[], keywords: Keywords, sign: numb
     if (order * sign > 0) best = candidate;
   }
   if (best) return best.item;
-  if (first instanceof List && first.symbolic) return new Unknown('a list that the host fills');
   const fallback = keywords.get('default');
   return fallback === undefined ? raise('ValueError', 'it is not a valid value') : fallback;
 }

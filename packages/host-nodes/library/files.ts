@@ -3,11 +3,12 @@ import { pathType, raise } from '../values/builtin-types.ts';
 import { asText, plain, put } from '../values/access.ts';
 import type { Machine } from '../values/machine.ts';
 import { Native } from '../values/objects.ts';
-import { Iterator, Tuple, Unknown } from '../values/plain.ts';
+import { hostList } from '../host/lists.ts';
+import { isCounted, Iterator, Tuple, Unknown } from '../values/plain.ts';
 import { Dict, type Keywords, List, type Value } from '../values/values.ts';
 import { truth } from '../language/truth.ts';
 import { argument, type Models, natives } from './define.ts';
-import { matching } from './globbing.ts';
+import { folderOrder, matching } from './globbing.ts';
 import { dumpJson } from './json-text.ts';
 import { openFile, payForFolders } from './open-files.ts';
 import { onPath, pathText } from './paths.ts';
@@ -35,20 +36,20 @@ export const open = new Native('open', (machine, args, keywords) => {
   return openFile(machine, whole, mode, keywords.has('newline'));
 });
 
-/** Names in a folder. The host's own folders depend on the installation, so their list is symbolic. */
+/** Names in a folder. Those of the host's own folders depend on the installation. */
 const listFolder = onPath((path, machine) => {
   const inside = machine.files.inside(path);
-  if (inside === undefined) return new List([], true);
+  if (inside === undefined) return hostList();
   if (!machine.files.isFolder(inside)) return raise('FileNotFoundError', `No such folder: '${inside}'`);
   const names = machine.files.list(inside);
   machine.budget.spend(names.length);
-  return new List(names);
+  return new List(names, folderOrder);
 });
 
 const folders = {
   listdir: (machine: Machine, args: Value[], keywords: Keywords) => {
     const names = listFolder(machine, args, keywords);
-    if (names instanceof Unknown || (names instanceof List && names.symbolic))
+    if (names instanceof Unknown || (names instanceof List && !isCounted(machine, names.items)))
       machine.doubts.isMissing = true;
     return names;
   },
@@ -57,7 +58,7 @@ const folders = {
     machine.call(machine.attribute(machine.call(pathType, [path]), 'iterdir')),
   walk: onPath((path, machine) => {
     const inside = machine.files.inside(path);
-    return inside === undefined ? new List([], true) : new Iterator(walk(machine, path, inside));
+    return inside === undefined ? hostList() : new Iterator(walk(machine, path, inside), folderOrder);
   }),
   getcwd: () => hostFolder,
   access: () => true,
@@ -78,8 +79,9 @@ function* walk(machine: Machine, path: string, inside: string): Generator<Value>
   machine.budget.spend(names.length + 1);
   const pathOf = (name: string) => (inside === '' ? name : `${inside}/${name}`);
   const within = names.filter((name) => machine.files.isFolder(pathOf(name)));
-  const subfolders = new List([...within]);
-  yield new Tuple([path, subfolders, new List(names.filter((name) => machine.files.isFile(pathOf(name))))]);
+  const subfolders = new List([...within], folderOrder);
+  const files = names.filter((name) => machine.files.isFile(pathOf(name)));
+  yield new Tuple([path, subfolders, new List(files, folderOrder)]);
   // The caller may have removed folders from the list.
   for (const name of subfolders.items)
     if (typeof name === 'string') yield* walk(machine, `${path}/${name}`, pathOf(name));
@@ -91,8 +93,9 @@ const glob: Native['run'] = (machine, args, keywords) => {
   const recursive = truth(machine, keywords.get('recursive') ?? false) === true;
   const base = pathText(keywords.get('root_dir'));
   const found = matching(machine, base === undefined ? pattern : `${base}/${pattern}`, recursive);
-  if (!found) return new List([], true);
-  return new List(base === undefined ? found : found.map((path) => path.slice(base.length + 1)));
+  if (!found) return hostList();
+  const names = base === undefined ? found : found.map((path) => path.slice(base.length + 1));
+  return new List(names, folderOrder);
 };
 
 function parseJson(machine: Machine, text: Value): Value {

@@ -12,7 +12,7 @@ import {
 import { isCounted, OutsideModule, Tuple, Unknown } from '../values/plain.ts';
 import { Dict, List, Module, PythonSet, type Value } from '../values/values.ts';
 import { isSurelyNoClass } from '../host/packages.ts';
-import { asText, isSubclass, plain } from '../values/access.ts';
+import { asText, isSubclass, orderOf, plain } from '../values/access.ts';
 import { findAttribute } from '../language/attributes.ts';
 import { item } from '../language/subscripts.ts';
 import { truth } from '../language/truth.ts';
@@ -122,9 +122,10 @@ function chained(machine: Machine, sources: Iterable<Value>): Value {
   const all = [...sources];
   const unknown = all.find((source) => source instanceof Unknown);
   if (unknown !== undefined) return unknown;
+  const order = all.map(orderOf).find((why) => why !== undefined);
   return lazily(function* () {
     for (const source of all) yield* machine.iterate(source);
-  });
+  }, order);
 }
 
 /** `copy.copy` and `copy.deepcopy`. A value is copied only once, so shared parts don't multiply. */
@@ -134,7 +135,7 @@ function copied(machine: Machine, value: Value, deep: boolean, known: Map<Value,
   if (before !== undefined) return before;
   const inner = (item: Value) => (deep ? copied(machine, item, true, known) : item);
   if (value instanceof List) {
-    const list = new List([], value.symbolic);
+    const list = new List([], value.order);
     known.set(value, list);
     for (const item of value.items) list.items.push(inner(item));
     machine.budget.spend(list.items.length);
@@ -153,6 +154,7 @@ function copied(machine: Machine, value: Value, deep: boolean, known: Map<Value,
     for (const [hash, entry] of value.entries)
       copy.entries.set(hash, { ...entry, value: inner(entry.value) });
     copy.open = value.open;
+    copy.order = value.order;
     if (value instanceof Instance && copy instanceof Instance && value.payload !== undefined) {
       copy.payload = copied(machine, value.payload, deep, known);
     }

@@ -2,6 +2,8 @@ import type { Machine } from '../values/machine.ts';
 import { find } from './pattern-matching.ts';
 import { parsePattern } from './pattern-syntax.ts';
 
+export const folderOrder = 'a folder is listed in any order';
+
 /** The pack's files that match a pattern of `*`, `?`, `[…]` and `**`; undefined if it leads outside. */
 export function matching(machine: Machine, pattern: string, recursive: boolean): string[] | undefined {
   const parts = pattern.split('/').filter((part, index) => part !== '' || index === 0);

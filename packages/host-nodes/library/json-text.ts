@@ -1,4 +1,4 @@
-import { asText, plain, plainTruth } from '../values/access.ts';
+import { asText, orderOf, plain, plainTruth } from '../values/access.ts';
 import type { Machine } from '../values/machine.ts';
 import { each, floatText, joinParts } from '../values/text.ts';
 import { condition, Tuple, Unknown } from '../values/plain.ts';
@@ -28,6 +28,8 @@ export function writeJson(
     if (typeof known === 'number')
       return Number.isFinite(known) ? floatText(known) : missing(path, 'a number that JSON does not have');
     if (typeof known === 'string') return writeText(known, path);
+    const order = orderOf(known);
+    if (order !== undefined && missing(`${path}[]`, order) === undefined) return undefined;
     if (known instanceof Dict) return writeEntries(known, path);
     if (!(known instanceof List || known instanceof Tuple))
       return missing(path, 'a value that JSON does not have');

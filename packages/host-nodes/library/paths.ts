@@ -4,9 +4,10 @@ import { addMethods, pathType, raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { type Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
+import { hostList } from '../host/lists.ts';
 import { List, type Value } from '../values/values.ts';
 import { type Models, natives } from './define.ts';
-import { matching } from './globbing.ts';
+import { folderOrder, matching } from './globbing.ts';
 import { openFile, readText, writeText } from './open-files.ts';
 
 /** `os.path` and `pathlib`, over the pack's own tree. */
@@ -187,10 +188,13 @@ addMethods(pathType, {
   is_symlink: () => false,
   iterdir: onPath((path, machine) => {
     const inside = machine.files.inside(absolute(path));
-    if (inside === undefined) return new List([], true);
+    if (inside === undefined) return hostList();
     const names = machine.files.list(inside);
     machine.budget.spend(names.length);
-    return new List(names.map((name) => makePath(`${path}/${name}`)));
+    return new List(
+      names.map((name) => makePath(`${path}/${name}`)),
+      folderOrder,
+    );
   }),
   glob: onPath((path, machine, [pattern]) => found(machine, path, asText(pattern) ?? '')),
   rglob: onPath((path, machine, [pattern]) => found(machine, path, `**/${asText(pattern) ?? ''}`)),
@@ -206,7 +210,8 @@ addUnfollowed(pathType, 'chmod match read_bytes rename replace rmdir stat touch 
 
 function found(machine: Machine, path: string, pattern: string): Value {
   const list = matching(machine, `${absolute(path)}/${pattern}`, true);
-  return list ? new List(list.map((name) => makePath(name))) : new List([], true);
+  const paths = list?.map((name) => makePath(name));
+  return paths ? new List(paths, folderOrder) : hostList();
 }
 
 const places = { cwd: () => makePath(hostFolder), home: () => new Unknown('a home folder') };

@@ -169,9 +169,13 @@ const open: Record<string, string> = {
   'an environment variable without a default': 'import os\nRESULT = os.environ.get("X")',
   'an attribute of a class derived from outside':
     'from torch import nn\nclass A(nn.Module):\n    x = 1\nRESULT = A.x\n# 1',
-  'folder lists are empty':
-    'import folder_paths\nRESULT = ["None"] + folder_paths.get_filename_list("loras")\n# ["None"]',
+  'what the host adds to a list':
+    'import folder_paths\nRESULT = ["None"] + folder_paths.get_filename_list("loras")',
+  'the first choice, before those of the host':
+    'import folder_paths\nfiles = folder_paths.get_filename_list("loras")\nfiles.insert(0, "None")\nRESULT = files[0]\n# "None"',
   'an item of a folder list': 'import folder_paths\nRESULT = folder_paths.get_filename_list("loras")[0]',
+  'whether the host has files':
+    'import folder_paths\nx = folder_paths.get_filename_list("loras")\nRESULT = [len(x), len(sorted(x)), "a" in x, x[0] if x else "none"]',
   'sorted JSON': 'import json\nRESULT = json.dumps({"b": 1, "a": 2}, sort_keys=True)',
   'widely indented JSON': 'import json\nRESULT = json.dumps([1], indent=10 ** 9)',
   'a path of the host': 'import folder_paths\nRESULT = "Put models into " + folder_paths.models_dir',

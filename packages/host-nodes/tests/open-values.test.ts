@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { extract, nodeClass, resultOf, saidBy } from './packs.ts';
+import { extract, nodeClass, nodeOf, resultOf, saidBy } from './packs.ts';
 
 /*
  * A value that depends on something unknown is left open, and never asserted. A name that depends on something
@@ -7,6 +7,7 @@ import { extract, nodeClass, resultOf, saidBy } from './packs.ts';
  */
 
 const unknown = 'import outside\n';
+const folder = 'import os\nnames = os.listdir(os.path.dirname(__file__))\n';
 
 /** What has to stay open; a comment at the end says what `RESULT` is where that is known. */
 const values: Record<string, string> = {
@@ -75,6 +76,23 @@ const values: Record<string, string> = {
     'd = dict(a=1, **outside.f())\nRESULT = {}\nfor k in d: RESULT[k] = 1',
   'unknown keys that a lookup makes':
     'from collections import defaultdict\nd = defaultdict(dict)\nfor k in outside.f(): d[k]["a"] = 1\nRESULT = dict(d)',
+  'the order of a set': 'RESULT = list({"b", "a"})',
+  'a sorted set': 'RESULT = sorted({"b", "a"})\n# ["a", "b"]',
+  'the order of texts joined from a set': 'RESULT = ", ".join({"b", "a"})',
+  'the order of a folder': `${folder}RESULT = [f for f in names]`,
+  'the order of a folder, by its paths':
+    'from pathlib import Path\nRESULT = [p.name for p in Path(__file__).parent.iterdir()]',
+  'what is first in a folder': `${folder}RESULT = names[0]`,
+  'what is next in a folder': `${folder}RESULT = next(f for f in names)`,
+  'part of a folder': `${folder}RESULT = names[:1]`,
+  'names unpacked from a folder': `${folder}a, b = names\nRESULT = a`,
+  'places in a folder': `${folder}RESULT = {n: i for i, n in enumerate(names)}`,
+  'names of a folder beside others': `${folder}RESULT = {n: m for n, m in zip(names, "ab")}`,
+  'a list that a loop over a folder fills': `${folder}x = []\nfor f in names: x += [f]\nRESULT = x`,
+  'a dict that a loop over a folder fills': `${folder}x = {}\nfor f in names: x[f] = 1\nRESULT = list(x)`,
+  'what the last name of a folder leaves': `${folder}for f in names: x = f\nRESULT = [f, x]`,
+  'what every name of a folder leaves': `${folder}for f in names: x = True\nRESULT = x\n# true`,
+  'a sorted folder': `${folder}names.sort()\nRESULT = names + names[1:]\n# ["__init__.py", "a.py", "a.py"]`,
   'a name of a character': 'RESULT = "\\N{BULLET} a"',
   'a name of a character in an f-string': 'RESULT = f"\\N{BULLET} {1}"',
   'a raw text with the letters of a name': 'RESULT = r"\\N{BULLET}"\n# "\\\\N{BULLET}"',
@@ -83,9 +101,24 @@ const values: Record<string, string> = {
 test.each(Object.entries(values))(
   'a value that depends on something unknown stays open: %s',
   (_title, code) => {
-    expect(resultOf(unknown + code)).toEqual(saidBy(code));
+    expect(resultOf(unknown + code, { 'a.py': '' })).toEqual(saidBy(code));
   },
 );
+
+test('keeps known choices of an unknown number or order, and says so', () => {
+  const { inputTypes, returnTypes, open } = nodeOf(
+    `import folder_paths\nclass A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {"m": (["None", *folder_paths.get_filename_list("a")],), "s": ([*{"a", "b"}],)}}\n    RETURN_TYPES = (folder_paths.get_filename_list("a"), "INT")\n    FUNCTION = "f"\nNODE_CLASS_MAPPINGS = {"A": A}`,
+  );
+
+  expect(inputTypes).toBe('{"required":{"m":[["None"]],"s":[["a","b"]]}}');
+  expect(returnTypes).toBe('[[],"INT"]');
+  expect(open).toEqual([
+    'input_types: .required.m[0][1] the host fills this list',
+    'input_types: .required.s[0][] a set has no order',
+    'return_types: [0][0] the host fills this list',
+    'return_names: [0][0] the host fills this list',
+  ]);
+});
 
 /** What Python gives where JavaScript gives something else, or where a short cut was wrong. */
 const exact: Record<string, string> = {

@@ -1,4 +1,15 @@
-import { addItem, discard, hashKey, held, leaveOpen, lookUp, plain, put, putPair } from '../values/access.ts';
+import {
+  addItem,
+  discard,
+  hashKey,
+  held,
+  leaveOpen,
+  lookUp,
+  orderOf,
+  plain,
+  put,
+  putPair,
+} from '../values/access.ts';
 import { type Methods, raise } from '../values/builtin-types.ts';
 import { contains, equal, setOf } from '../values/equality.ts';
 import { join } from '../values/join.ts';
@@ -31,10 +42,13 @@ function changed(machine: Machine, value: Value | undefined): List {
   return list;
 }
 
-/** A position in a list. If it is unknown, returns undefined and leaves the list open. */
-function place(machine: Machine, list: List, index: Value = -1n): number | undefined {
+/** A position among a list's items. If it is unknown, returns undefined and leaves the list open. */
+function place(machine: Machine, list: List, index: Value = -1n, isTaken = false): number | undefined {
   const position = plain(index);
-  if (position instanceof Unknown || !isCounted(machine, list.items)) {
+  const end = Number(position) < 0 ? list.items.length : Number(position) + (isTaken ? 1 : 0);
+  machine.budget.read(list.items.length);
+  const isOrdered = !isTaken || list.order === undefined;
+  if (position instanceof Unknown || !isOrdered || !isCounted(machine, list.items.slice(0, end))) {
     leaveOpen(machine, list, 'an unknown position');
     return undefined;
   }
@@ -58,7 +72,9 @@ export const listMethods: Methods = {
   },
   extend: (machine, [self, items = null]) => {
     const added = [...machine.iterate(items)];
-    changed(machine, self).items.push(...added);
+    const list = changed(machine, self);
+    list.items.push(...added);
+    list.order ??= orderOf(items);
     return null;
   },
   insert: (machine, [self, index, item = null]) => {
@@ -70,7 +86,7 @@ export const listMethods: Methods = {
   },
   pop: (machine, [self, index]) => {
     const list = changed(machine, self);
-    const position = place(machine, list, index);
+    const position = place(machine, list, index, true);
     if (position === undefined) return new Unknown('an unknown position');
     const [item] = list.items.splice(position, 1);
     return item === undefined ? raise('IndexError', 'index out of range') : item;
@@ -101,12 +117,14 @@ export const listMethods: Methods = {
   },
   sort: (machine, [self], keywords) => {
     const order = sorted(machine, listOf(self).items, keywords);
-    changed(machine, self).items = order;
+    const list = changed(machine, self);
+    list.items = order;
+    list.order = undefined;
     return null;
   },
   copy: (machine, [self]) => {
     machine.budget.spend(listOf(self).items.length);
-    return new List([...listOf(self).items], listOf(self).symbolic);
+    return new List([...listOf(self).items], listOf(self).order);
   },
 };
 
@@ -125,6 +143,7 @@ export function update(
 ): void {
   const from = source === undefined ? undefined : plain(source);
   machine.heap.touch(target);
+  target.order ??= orderOf(from);
   if (from instanceof Unknown) target.open ??= from.path === '' ? from.why : `it comes from ${from.path}`;
   else if (from instanceof Dict) {
     machine.budget.spend(from.entries.size);
@@ -149,10 +168,17 @@ export function update(
 export const dictMethods: Methods = {
   get: (machine, [self, key = null, fallback = null]) =>
     underKey(machine, dictOf(self), key, fallback) ?? null,
-  keys: (machine, [self]) => new List(held(machine, dictOf(self))),
-  values: (machine, [self]) => new List(held(machine, dictOf(self), ({ value }) => value)),
+  keys: (machine, [self]) => new List(held(machine, dictOf(self)), dictOf(self).order),
+  values: (machine, [self]) =>
+    new List(
+      held(machine, dictOf(self), ({ value }) => value),
+      dictOf(self).order,
+    ),
   items: (machine, [self]) =>
-    new List(held(machine, dictOf(self), ({ key, value }) => new Tuple([key, value]))),
+    new List(
+      held(machine, dictOf(self), ({ key, value }) => new Tuple([key, value])),
+      dictOf(self).order,
+    ),
   update: (machine, [self, source], keywords) => {
     update(machine, dictOf(self), source, keywords);
     return null;

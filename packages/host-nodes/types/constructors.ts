@@ -1,4 +1,4 @@
-import { addUnfollowed, asText, dictOf, plain } from '../values/access.ts';
+import { addUnfollowed, asText, dictOf, orderOf, plain } from '../values/access.ts';
 import { isNumber, numeric, setOf } from '../values/equality.ts';
 import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
@@ -25,13 +25,11 @@ const constructors: Record<string, Construct> = {
   bytes: () => new Unknown('bytes'),
   list: (machine, _cls, [source]) => {
     if (source instanceof Unknown) return source;
-    const from = source === undefined ? undefined : plain(source);
-    const isSymbolic = from instanceof List && from.symbolic;
-    return new List(source === undefined ? [] : [...machine.iterate(source)], isSymbolic);
+    return new List(source === undefined ? [] : [...machine.iterate(source)], orderOf(source));
   },
   tuple: (machine, _cls, [source]) => {
     if (source instanceof Unknown) return source;
-    return new Tuple(source === undefined ? [] : [...machine.iterate(source)]);
+    return new Tuple(source === undefined ? [] : [...machine.iterate(source)], orderOf(source));
   },
   dict: (machine, _cls, [source], keywords) => {
     const dict = new Dict();

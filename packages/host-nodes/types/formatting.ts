@@ -1,4 +1,4 @@
-import { asText, digitsOf, plain } from '../values/access.ts';
+import { asText, digitsOf, orderOf, plain } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { each, joinParts, reprOf, sizeOf, textOf } from '../values/text.ts';
@@ -130,8 +130,9 @@ function partOf(machine: Machine, holder: Value, part: string): Value {
 }
 
 export function joinTexts(machine: Machine, separator: string, parts: Value): Value {
+  const order = orderOf(parts);
   const texts = each(machine.iterate(parts), (part) => {
-    if (plain(part) instanceof Unknown) return undefined;
+    if (order !== undefined || plain(part) instanceof Unknown) return undefined;
     return asText(part) ?? raise('TypeError', 'expected str');
   });
   return joinParts(machine, texts, separator) ?? new Unknown(why);

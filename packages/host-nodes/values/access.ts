@@ -1,7 +1,7 @@
 import { raise } from './builtin-types.ts';
 import { Class, Instance, Native, type NativeCall } from './objects.ts';
-import { condition, isCounted, Range, Several, type Slice, Tuple, Unknown } from './plain.ts';
-import { Dict, type Entry, type Heap, List, type Namespace, PythonSet, type Value } from './values.ts';
+import { condition, isCounted, Iterator, Range, Several, type Slice, Tuple, Unknown } from './plain.ts';
+import { Dict, type Entry, type Heap, List, type Namespace, PythonSet, Store, type Value } from './values.ts';
 import type { Machine } from './machine.ts';
 import { join } from './join.ts';
 
@@ -187,6 +187,16 @@ export function removeName(heap: Heap, namespace: Namespace, name: string): bool
 /** The plain value of an instance whose class derives from str, a number type, list or dict. */
 export function plain(value: Value): Value {
   return value instanceof Instance && value.payload !== undefined ? value.payload : value;
+}
+
+/** Why the order of the items is unknown, if there are several. */
+export function orderOf(value: Value | undefined): string | undefined {
+  const kept = value === undefined ? null : plain(value);
+  if (kept instanceof PythonSet) return kept.entries.size > 1 ? 'a set has no order' : undefined;
+  const has = kept instanceof Store || kept instanceof Tuple || kept instanceof Iterator;
+  return has && !((kept instanceof List || kept instanceof Tuple) && kept.items.length < 2)
+    ? kept.order
+    : undefined;
 }
 
 export function asText(value: Value | undefined): string | undefined {

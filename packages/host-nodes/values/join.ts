@@ -14,9 +14,9 @@ export function join(machine: Machine, left: Value, right: Value): Value {
   if (right instanceof Unknown) return right;
   if (left instanceof Dict && right instanceof Dict) return joinDicts(machine, left, right);
   if (left instanceof List && right instanceof List)
-    return new List(joinItems(machine, left.items, right.items), left.symbolic || right.symbolic);
+    return new List(joinItems(machine, left.items, right.items), left.order ?? right.order);
   if (left instanceof Tuple && right instanceof Tuple)
-    return new Tuple(joinItems(machine, left.items, right.items));
+    return new Tuple(joinItems(machine, left.items, right.items), left.order ?? right.order);
   return new Unknown(condition);
 }
 
@@ -47,6 +47,7 @@ function joinDicts(machine: Machine, left: Dict, right: Dict): Dict {
   const joined = new Dict();
   joined.entries = joinEntries(machine, left.entries, right.entries);
   joined.open = left.open ?? right.open;
+  joined.order = left.order ?? right.order;
   return joined;
 }
 

@@ -52,10 +52,12 @@ export function maybe(value: Value): Several {
 
 export class Tuple extends PythonObject {
   readonly items: readonly Value[];
+  readonly order: string | undefined;
 
-  constructor(items: readonly Value[]) {
+  constructor(items: readonly Value[], order?: string) {
     super();
     this.items = items;
+    this.order = order;
   }
 }
 
@@ -94,10 +96,12 @@ export class Slice extends PythonObject {
 /** The result of `iter`, generators and lazy built-ins: each item can be taken once. */
 export class Iterator extends PythonObject {
   readonly items: globalThis.Iterator<Value>;
+  readonly order: string | undefined;
 
-  constructor(items: globalThis.Iterator<Value>) {
+  constructor(items: globalThis.Iterator<Value>, order?: string) {
     super();
     this.items = items;
+    this.order = order;
   }
 }
 

@@ -1,4 +1,4 @@
-import { digitsOf } from './access.ts';
+import { digitsOf, orderOf } from './access.ts';
 import type { Machine } from './machine.ts';
 import { Class, Instance } from './objects.ts';
 import { Symbolic, Tuple, Unknown } from './plain.ts';
@@ -31,6 +31,7 @@ export function reprOf(machine: Machine, value: Value): string | undefined {
   if (typeof value === 'string') return quoted(machine, value);
   if (value instanceof Symbolic) return value.name;
   if (value instanceof Instance) return instanceText(machine, value);
+  if (orderOf(value) !== undefined) return undefined;
   if (value instanceof List) return listed(machine, '[', value.items, ']');
   if (value instanceof Tuple) return listed(machine, '(', value.items, value.items.length === 1 ? ',)' : ')');
   if (value instanceof Dict) return dictText(machine, value);

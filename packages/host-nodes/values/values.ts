@@ -25,6 +25,8 @@ export abstract class Store extends PythonObject {
   readonly born: number;
   /** The store with the actual content, if this one is a view. */
   owner: Store | undefined;
+  /** Why the order of its items isn't known, and with it which one is first. */
+  order: string | undefined;
 
   constructor() {
     super();
@@ -73,13 +75,26 @@ export interface Followed<Result> {
 export class Heap {
   readonly #spend: (steps: number) => void;
   readonly #journals: Journal[] = [];
+  readonly #loops: { start: number; why: string }[] = [];
 
   constructor(spend: (steps: number) => void) {
     this.#spend = spend;
   }
 
+  /** Runs a part once for each item of an unknown order: what it adds to earlier stores has none either. */
+  inAnyOrder<Result>(why: string, part: () => Result): Result {
+    this.#loops.push({ start: births, why });
+    try {
+      return part();
+    } finally {
+      this.#loops.pop();
+    }
+  }
+
   /** Call before a store changes. */
   touch(changing: Store): void {
+    const loop = this.#loops.at(-1);
+    if (loop && changing.born <= loop.start) changing.order ??= loop.why;
     const journal = this.#journals.at(-1);
     const store = changing.owner ?? changing;
     if (!journal || store.born > journal.start || journal.before.has(store)) return;
@@ -121,13 +136,11 @@ export class Heap {
 
 export class List extends Store {
   items: Value[];
-  /** Whether the host fills it at run time, such as a list of the installed models. */
-  readonly symbolic: boolean;
 
-  constructor(items: Value[] = [], symbolic = false) {
+  constructor(items: Value[] = [], order?: string) {
     super();
     this.items = items;
-    this.symbolic = symbolic;
+    this.order = order;
   }
 
   snapshot(): Snapshot {

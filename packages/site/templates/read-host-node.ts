@@ -1,4 +1,4 @@
-import { hasMoreChoices } from '@node-registry/registry-rules/host-node-entries';
+import { choicesOf, hasMoreChoices } from '@node-registry/registry-rules/host-node-entries';
 
 /** A value of a host node. */
 export interface Value {
@@ -63,7 +63,7 @@ export function readHostNode(described: Described): Drawing {
 function readInput(input: unknown): Omit<Value, 'name'> {
   const [declared, given] = Array.isArray(input) ? input : [input];
   const options = recordOf(given);
-  const choices = Array.isArray(declared) ? declared : Array.isArray(options.options) ? options.options : [];
+  const choices = choicesOf(input) ?? [];
   const type = Array.isArray(declared) ? 'COMBO' : declared === null ? '?' : shown(declared);
   if (!widgetTypes.has(type) || options.forceInput === true) return { type };
   const preset = shown(options.default ?? choices[0]);
