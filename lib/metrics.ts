@@ -41,9 +41,10 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
       metrics: { requests: 'Count' },
       fields: { code: line.code ?? 'ok', requests: 1 },
     },
+    ...(line.code === 'internal_error' ? [once('internal_errors')] : []),
     ...(line.idempotent_replay ? [replay] : []),
     ...(line.provider === undefined ? [] : [providerCall(line), ...charged(line), callerMark(line)]),
-    ...(line.credits_above_ceiling === undefined ? [] : [aboveCeiling]),
+    ...(line.credits_above_ceiling === undefined ? [] : [once('replies_above_ceiling')]),
   ],
   upload: (line) => [counted('uploads'), ...milliseconds('lag_ms', line)],
   delivery: (line) => [counted('deliveries'), ...milliseconds('delivery_lag_ms', line)],
@@ -87,12 +88,10 @@ const replay: Measurement = {
   fields: { idempotent_replays: 1 },
 };
 
-/** A limit is exact only while this never happens. */
-const aboveCeiling: Measurement = {
-  dimensions: [],
-  metrics: { replies_above_ceiling: 'Count' },
-  fields: { replies_above_ceiling: 1 },
-};
+/** For an alarm over all functions and providers. */
+function once(name: string): Measurement {
+  return { dimensions: [], metrics: { [name]: 'Count' }, fields: { [name]: 1 } };
+}
 
 /** Failures that count against a provider: not a lack of our credits, a busy provider or a rejected bad request. */
 const providerFaults = new Set<ErrorCode>([

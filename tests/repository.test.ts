@@ -8,7 +8,7 @@ import { fileOf, loadContracts } from '../infra/operations.ts';
 import { texts } from '../infra/template/alarm-texts.ts';
 import type { Contract } from '../lib/contract.ts';
 import { errorCatalog } from '../lib/errors.ts';
-import { alarmList, withAlarmList } from '../tools/documents/alarms.ts';
+import { alarmTable, withAlarmTable } from '../tools/documents/alarms.ts';
 import { configurationDocument } from '../tools/documents/configuration.ts';
 import { laneTable } from '../tools/documents/lanes.ts';
 import { errorsOf } from '../tools/openapi/answers.ts';
@@ -335,11 +335,12 @@ describe('the documents', () => {
 
   test('docs/runbook.md has the alarms that npm run configuration writes', () => {
     const runbook = readFileSync('docs/runbook.md', 'utf8');
-    const linked = alarmList().match(/(?<=\]\()#[\w-]+(?=\))/g) ?? [];
+    const linked = alarmTable().match(/(?<=\]\()#[\w-]+(?=\))/g) ?? [];
 
-    expect(withAlarmList(runbook)).toBe(runbook);
-    expect(runbook).toContain(alarmList());
-    expect(Object.values(texts).filter((text) => !alarmList().includes(text))).toEqual([]);
+    expect(withAlarmTable(runbook)).toBe(runbook);
+    expect(runbook).toContain(alarmTable());
+    const rows = Object.values(texts).map((text) => text.replace(/ Until then: (.*)\./, ' | $1'));
+    expect(rows.filter((row) => !alarmTable().includes(row))).toEqual([]);
     expect(linked.length).toBeGreaterThan(4);
     expect(linked.filter((link) => !isReached('docs/runbook.md', link))).toEqual([]);
   });
@@ -476,6 +477,10 @@ describe('the lines', () => {
     { issue: 57, room: 'tools', lines: 99 },
     { issue: 57, room: 'tests', lines: 75 },
     { issue: 57, room: 'infra', lines: 30 },
+    // Alarms in two levels, each with its bad day, and a composite.
+    { issue: 57, room: 'infra', lines: 125 },
+    { issue: 57, room: 'tools', lines: 40 },
+    { issue: 57, room: 'tests', lines: 170 },
     // 58
     // The reviewed template, and the rules that only repeat it.
     { issue: 58, room: 'tests', lines: -255 },

@@ -158,11 +158,18 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'downloadBaseUrl',
     'is needed in this region: it has no CloudFront that could read the bucket.',
   ],
-  ...['certificateArn', 'alarmTopicArn', 'secretsKeyArn'].map((name): (typeof rules)[number] => [
-    (values, region) => Boolean(values[name]) && values[name]?.split(':')[3] !== region,
-    name,
-    'must be in the region of the stage.',
-  ]),
+  [
+    ({ alarmTopicArn, noticeTopicArn }) => Boolean(noticeTopicArn) && !alarmTopicArn,
+    'alarmTopicArn',
+    'is needed with a noticeTopicArn: otherwise the alarms that wake reach no one.',
+  ],
+  ...['certificateArn', 'alarmTopicArn', 'noticeTopicArn', 'secretsKeyArn'].map(
+    (name): (typeof rules)[number] => [
+      (values, region) => Boolean(values[name]) && values[name]?.split(':')[3] !== region,
+      name,
+      'must be in the region of the stage.',
+    ],
+  ),
   ...['imageProviderKey', 'videoProviderKey'].map((name): (typeof rules)[number] => [
     (values, region) => {
       const [, arn, , , secretRegion] = values[name]?.split(':') ?? [];
@@ -171,7 +178,7 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     name,
     'must be in the region of the stage: no other one is asked for secrets.',
   ]),
-  ...['certificateArn', 'alarmTopicArn', 'secretsKeyArn', 'archiveAdministratorArn'].map(
+  ...['certificateArn', 'alarmTopicArn', 'noticeTopicArn', 'secretsKeyArn', 'archiveAdministratorArn'].map(
     (name): (typeof rules)[number] => [
       (values, region) => Boolean(values[name]) && values[name]?.split(':')[1] !== partitionOf(region),
       name,

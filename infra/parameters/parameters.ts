@@ -54,6 +54,11 @@ function optional(schema: z.ZodMiniType, about: string): Parameter {
   return { ...required(schema, about), isOptional: true };
 }
 
+const topic = kinds.textMatching(
+  /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]{1,256}$/,
+  'be the ARN of an SNS topic that is not FIFO',
+);
+
 const accent = z.string().check(
   z.check((context) => {
     const problem = accentProblem(context.value);
@@ -141,13 +146,8 @@ export const parameters: Record<string, Parameter> = {
     ),
     'Web ACL of all distributions.',
   ),
-  alarmTopicArn: optional(
-    kinds.textMatching(
-      /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]{1,256}$/,
-      'be the ARN of an SNS topic that is not FIFO',
-    ),
-    'SNS topic of alarms, in the stage’s region.',
-  ),
+  alarmTopicArn: optional(topic, 'SNS topic of alarms, in the stage’s region.'),
+  noticeTopicArn: optional(topic, 'SNS topic of alarms that can wait for the morning; by default the same.'),
   creditsPerHourAlarm: required(capacity, 'Threshold of the alarm `credits-per-hour`.'),
   gigabytesPerHourAlarm: required(capacity, 'Threshold of the alarm `download-bytes`.'),
   archiveAdministratorArn: optional(

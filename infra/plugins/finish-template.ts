@@ -23,11 +23,11 @@ export default class FinishTemplate {
         const template = framework.service.provider.compiledCloudFormationTemplate;
         const operations = await loadOperations();
         const values = valuesOf(framework);
-        showDurations(template, operations);
         addSlashedRoute(template);
         spreadConditions(template);
         foldConditions(template, conditionsOf(values));
         await closeAccount(template, values);
+        showFunctions(template, operations);
         secureStores(template);
         orderApi(template);
         throttleRoutes(template, operations, values);
@@ -122,15 +122,18 @@ function throttleRoutes(template: Template, operations: readonly Operation[], va
     });
 }
 
-/** A line of the dashboard for each function that callers or publishers wait for. */
-function showDurations(template: Template, operations: readonly Operation[]): void {
+/** Lines of the dashboard: faults and throttles of each function, and how long those take that somebody waits for. */
+function showFunctions(template: Template, operations: readonly Operation[]): void {
+  const all = ofType(template, 'AWS::Lambda::Function').map(([id]) => id);
   const names = [...operations.map(({ contract }) => contract.name), 'finalizeUpload', 'extractHostNodes'];
-  const lines = names.map(
-    (name) => `["AWS/Lambda", "Duration", "FunctionName", "\${${upperFirst(name)}LambdaFunction}"]`,
-  );
+  const awaited = names.map((name) => `${upperFirst(name)}LambdaFunction`);
+  const lines = (metric: string, ids: readonly string[]) => ({
+    'Fn::Sub': ids.map((id) => `["AWS/Lambda", "${metric}", "FunctionName", "\${${id}}"]`).join(',\n'),
+  });
   for (const [, { Properties }] of ofType(template, 'AWS::CloudWatch::Dashboard')) {
     const { 'Fn::Sub': parts } = Properties.DashboardBody as { 'Fn::Sub': [string, object] };
-    Object.assign(parts[1], { Durations: { 'Fn::Sub': lines.join(',\n') } });
+    const [Durations, Faults] = [lines('Duration', awaited), lines('Errors', all)];
+    Object.assign(parts[1], { Durations, Faults, Throttles: lines('Throttles', all) });
   }
 }
 

@@ -5,7 +5,7 @@ import { conditionsOf } from '../template/conditions.ts';
 import { statementsOfAll } from '../template/roles.ts';
 import { loadEnvironments, variablesOf } from '../template/environment.ts';
 import { savedQueries } from '../template/queries.ts';
-import { alarmProperties, upperFirst } from '../template/alarm-resources.ts';
+import { alarmResources, upperFirst } from '../template/alarm-resources.ts';
 import { alarmsOf, type Stage } from '../template/alarms.ts';
 
 /**
@@ -41,7 +41,7 @@ export default class FunctionResources {
 async function addResources(framework: Framework): Promise<void> {
   const { service, classes } = framework;
   const values = valuesOf(framework);
-  const { alarmTopicArn } = values;
+  const { alarmTopicArn, noticeTopicArn } = values;
   const operations = await loadOperations();
   const resources = service.provider.compiledCloudFormationTemplate.Resources;
   const place = { tableName: service.custom.tableName, values };
@@ -58,12 +58,8 @@ async function addResources(framework: Framework): Promise<void> {
     if (reserved !== undefined && Properties) Properties.ReservedConcurrentExecutions = reserved;
   }
   const prefix = `${service.service}-${framework.getProvider('aws').getStage()}`;
-  for (const alarm of alarmsOf(stage))
-    resources[alarmId(alarm.name)] = {
-      Type: 'AWS::CloudWatch::Alarm',
-      Properties: alarmProperties(alarm, prefix, alarmTopicArn || undefined),
-    };
-  Object.assign(resources, queries(framework, stage));
+  const topics = { wake: alarmTopicArn, notice: noticeTopicArn || alarmTopicArn };
+  Object.assign(resources, alarmResources(alarmsOf(stage), prefix, topics), queries(framework, stage));
 }
 
 /** Queries of the logs of every deployed function, and of the gateway. */
@@ -78,10 +74,6 @@ function queries(framework: Framework, { functions }: Stage): Record<string, Res
     return [`${id}Query`, { Type: 'AWS::Logs::QueryDefinition', Properties }] as const;
   });
   return Object.fromEntries(entries);
-}
-
-export function alarmId(name: string): string {
-  return `${name.split('-').map(upperFirst).join('')}Alarm`;
 }
 
 /** The stage parameter that reserves concurrency for a function that isn't an operation. */
@@ -102,7 +94,7 @@ function stageOf(framework: Framework, operations: readonly Operation[]): Stage 
       return {
         name,
         isRoute: events.some(({ httpApi }) => httpApi !== undefined),
-        isPaid: operation?.contract.price !== undefined,
+        provider: operation?.contract.price && operation.contract.notifies?.provider,
         slowMs: operation?.slowMs,
         timeoutSeconds: timeout ?? service.provider.timeout,
         reserved: reserved ? Number(reserved) : undefined,

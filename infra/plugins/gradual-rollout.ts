@@ -1,5 +1,5 @@
 import type { Framework } from './framework.ts';
-import { alarmId, role } from './function-resources.ts';
+import { role } from './function-resources.ts';
 import { valuesOf } from '../parameters/stage-parameters.ts';
 import { upperFirst } from '../template/alarm-resources.ts';
 
@@ -40,11 +40,12 @@ function addResources(framework: Framework): void {
   const resources = service.provider.compiledCloudFormationTemplate.Resources;
   const prefix = `${service.service}-${framework.getProvider('aws').getStage()}`;
   Object.assign(resources, { RolloutApplication: application, RolloutRole: rolloutRole(prefix) });
+  const alarms = rollbackAlarms(resources);
   for (const name of service.getAllFunctions()) {
     const id = upperFirst(name);
     const version = String(service.getFunction(name).versionLogicalId);
     Object.assign(resources, {
-      [`${id}DeploymentGroup`]: deploymentGroup(rollbackAlarms(name, resources), rollout),
+      [`${id}DeploymentGroup`]: deploymentGroup(alarms, rollout),
       [`${id}LiveAlias`]: alias(id, version),
     });
   }
@@ -65,13 +66,9 @@ function rolloutRole(prefix: string) {
   ]);
 }
 
-/** Of a function whose silence is its own alarm. CodeDeploy rejects a group without alarms. */
-const ownAlarms: Record<string, string> = { watchReads: 'failed-reads' };
-
-/** A failing provider isn't the function's fault, so only crashes and unknown faults roll a release back. */
-function rollbackAlarms(name: string, resources: Record<string, unknown>): string[] {
-  const names = [`faults-${name}`, `internal-errors-${name}`, ownAlarms[name] ?? []].flat();
-  return names.map(alarmId).filter((id) => id in resources);
+/** A failing provider isn't a release's fault, so only crashes, unknown faults and unread files roll one back. */
+function rollbackAlarms(resources: Record<string, unknown>): string[] {
+  return Object.keys(resources).filter((id) => /^(?:Faults\w+|InternalErrors|FailedReads)Alarm$/.test(id));
 }
 
 function deploymentGroup(alarms: readonly string[], rollout: string) {

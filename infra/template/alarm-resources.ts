@@ -28,16 +28,43 @@ export interface When {
   isLasting?: true;
 }
 
-export interface Alarm extends When {
+/** Whether it wakes the operator, or waits for the morning. */
+export type Level = 'wake' | 'notice';
+
+interface Named {
   name: string;
-  /** Its meaning, places to check after "See", and the remedy: its line in docs/runbook.md and its mail. */
+  level: Level;
+  /** Its meaning, places to check after "See", and the remedy; what stays broken "Until then". Its mail. */
   text: string;
-  /** One metric, or several by their ids and an expression that combines them. */
-  metric: Metric | { expression: string; metrics: Record<string, Metric> };
 }
 
-export function alarm(name: string, text: string, metric: Alarm['metric'], when: When): Alarm {
-  return { name, text, metric, ...when };
+/** One metric, or several by their ids and an expression that combines them. */
+type Watched = Metric | { expression: string; metrics: Record<string, Metric> };
+
+export interface MetricAlarm extends Named, When {
+  metric: Watched;
+}
+
+/** Fires by the states of other alarms. */
+export interface CompositeAlarm extends Named {
+  rule: string;
+}
+
+export type Alarm = MetricAlarm | CompositeAlarm;
+
+export function alarm(name: string, level: Level, text: string, metric: Watched, when: When): Alarm {
+  return { name, level, text, metric, ...when };
+}
+
+export function sumOf(rows: readonly (readonly [id: string, metric: Metric])[]): Watched {
+  const expression = rows.map(([id]) => `FILL(${id}, 0)`).join(' + ');
+  return { expression, metrics: Object.fromEntries(rows) };
+}
+
+/** How many of the metrics are above their bounds. */
+export function anyAbove(rows: readonly (readonly [id: string, metric: Metric, bound: number])[]): Watched {
+  const expression = rows.map(([id, , bound]) => `(FILL(${id}, 0) > ${bound})`).join(' + ');
+  return { expression, metrics: Object.fromEntries(rows.map(([id, metric]) => [id, metric])) };
 }
 
 export function upperFirst(name: string): string {
@@ -57,13 +84,45 @@ export function ofQueue(name: string, queue: string): Metric {
 /** In a new stage, schedules start only after the table, created last. They then get the usual time. */
 const creationMinutes = 60;
 
-export function alarmProperties(it: Alarm, prefix: string, topic: string | undefined) {
-  const { metric, seconds, periods, above, below, mustRun, isLasting } = it;
+export function alarmId(name: string): string {
+  return `${name.split('-').map(upperFirst).join('')}Alarm`;
+}
+
+/** The resources of all alarms of a stage, with the topic of each level. */
+export function alarmResources(
+  alarms: readonly Alarm[],
+  prefix: string,
+  topics: Record<Level, string | undefined>,
+) {
+  const names = alarms.map(({ name }) => name);
+  const entries = alarms.map((it) => {
+    const topic = topics[it.level];
+    const Properties = {
+      AlarmName: `${prefix}-${it.name}`,
+      AlarmDescription: descriptionOf(it.text, prefix),
+      ...(topic && { AlarmActions: [topic], OKActions: [topic] }),
+      ...('rule' in it ? { AlarmRule: ruleOf(it, names) } : metricProperties(it)),
+    };
+    return [
+      alarmId(it.name),
+      { Type: `AWS::CloudWatch::${'rule' in it ? 'CompositeAlarm' : 'Alarm'}`, Properties },
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** An alarm that the stage doesn't have never fires. */
+function ruleOf({ rule }: CompositeAlarm, names: readonly string[]) {
+  return {
+    'Fn::Sub': rule.replaceAll(/[a-z][a-z-]+/g, (name) =>
+      names.includes(name) ? `ALARM("\${${alarmId(name)}}")` : 'FALSE',
+    ),
+  };
+}
+
+function metricProperties({ name, metric, seconds, periods, above, below, mustRun, isLasting }: MetricAlarm) {
   const [DatapointsToAlarm, EvaluationPeriods] = periods;
   return {
-    AlarmName: `${prefix}-${it.name}`,
-    AlarmDescription: descriptionOf(it.text, prefix),
-    ...(topic && { AlarmActions: [topic], OKActions: [topic] }),
     TreatMissingData: mustRun ? 'breaching' : isLasting ? 'ignore' : 'notBreaching',
     ComparisonOperator: below === undefined ? 'GreaterThanThreshold' : 'LessThanThreshold',
     Threshold: below ?? above,
@@ -77,7 +136,7 @@ export function alarmProperties(it: Alarm, prefix: string, topic: string | undef
     ...('expression' in metric
       ? {
           Metrics: [
-            { Id: 'result', Label: it.name, Expression: metric.expression },
+            { Id: 'result', Label: name, Expression: metric.expression },
             ...Object.entries(metric.metrics).map(([Id, each]) => ({
               Id,
               ReturnData: false,

@@ -1,71 +1,72 @@
 /**
- * For each alarm: its meaning, the places to check after "See", and the remedy. Each makes a line of
- * docs/runbook.md and a mail. alarms.ts defines when they fire.
+ * For each alarm: its meaning, the places to check after "See", and the remedy; then what stays broken until then. Each
+ * makes a row of docs/runbook.md and a mail. alarms.ts defines when they fire.
  */
+
 export const texts = {
+  stageDown:
+    'Callers’ requests fail because of the stage, its public files can’t be read, or all work behind requests stands still. See the alarms that fire with it. Follow theirs; many at once: the health of AWS in the region. Since a deployment: [roll back](#roll-back). Until then: what those alarms say.',
   faults:
-    'A crash, no time or memory left, or a failed event. See `causes`; `sending` lines without a `request`. Since a deployment: [roll back](#roll-back).',
+    'Functions crashed, ran out of time or memory, or failed an event (`proxies`: paid; `requests`: other routes; `work`: behind them). See the dashboard for which; `causes`; `sending` lines without a `request`. Since a deployment: [roll back](#roll-back). Until then: callers get the gateway’s 500 or 503; events and work are repeated.',
   internalErrors:
-    'The function returned `internal_error`. See `causes`; a `secret` line names a bad secret. Since a deployment: [roll back](#roll-back).',
-  slow: 'One request in 20 takes over 2 s (proxies: 15 s). See `ms`, `provider_ms`, `cold_start`, table throttles, the issuer. If `provider_ms` is most of `ms`, tell the provider.',
+    'A function returned `internal_error`. See the saved query “faults by cause”; a `secret` line names a bad secret. Since a deployment: [roll back](#roll-back). Until then: callers get 500; paid ones keep the ceiling of what was sent.',
+  slow: 'One request in 20 to a route takes over 2 s (proxies: 15 s). See the dashboard for which; `ms`, `provider_ms`, `cold_start`, table throttles, the issuer. If `provider_ms` is most of `ms`, tell the provider. Until then: callers wait; nothing is lost.',
+  throttles:
+    'Lambda throttles functions: the account’s concurrency or a reservation is used up. See the dashboard for which; `ConcurrentExecutions` of the account and its quota; `provider_ms`; lines by `principal`. Raise the quota or the reservation, limit the caller, or lower `rateLimit`. Until then: callers get 503, unsent and uncharged; work waits.',
   serverErrors:
-    'Over 5 % of requests got a 5xx, in 3 of 5 minutes or (`repeated-`) three times an hour. See 5xx lines by `code`; the access log’s `gateway_error`. `unavailable`: read `causes`.',
+    'Over 5 % of requests got a 5xx, in 3 of 5 minutes or (`repeated-`) three times an hour. See 5xx lines by `code`; the access log’s `gateway_error`. `unavailable`: read `causes`. Until then: callers retry, most without harm; a purchase without a key may be paid twice.',
   clientErrors:
-    'Over half of at least 20 requests got a 4xx. See lines by `code` and `principal`; 429 in the access log. `unauthorized`: did the issuer or its keys change? 429: raise `rateLimit` (on bulk: see `bulk-throttles`). One caller: disable it at the issuer.',
-  functionThrottles:
-    'Lambda throttled functions without a reservation. See `ConcurrentExecutions` of the account and its quota. Raise the quota, or lower `rateLimit`.',
-  reservedThrottles:
-    'A reserved concurrency is used up. See `provider_ms`; lines by `principal`. Limit the caller, tell a slow provider, or raise the reservation.',
+    'Over half of at least 20 requests got a 4xx. See lines by `code` and `principal`; 429 in the access log. `unauthorized`: did the issuer or its keys change? 429: raise `rateLimit` (on bulk: see `bulk-throttles`). One caller: disable it at the issuer. Until then: those callers get nothing.',
   tableThrottles:
-    'DynamoDB throttles the table or its index. See lines with `throttled`: `MaxOnDemandThroughputExceeded` is a ceiling, `KeyRangeThroughputExceeded` a hot key. Ceiling: raise `tableMaxReads` or `tableMaxWrites`. Hot key: limit its caller.',
+    'DynamoDB throttles the table or its index. See lines with `throttled`: `MaxOnDemandThroughputExceeded` is a ceiling, `KeyRangeThroughputExceeded` a hot key. Ceiling: raise `tableMaxReads` or `tableMaxWrites`. Hot key: limit its caller. Until then: those requests get 503 with `Retry-After`; work is repeated.',
   providerCredentials:
-    'The provider rejects our key; all requests fail, uncharged. See who changed the key. [Store a valid key](#keys-and-tokens).',
+    'A provider rejects our key; all its requests fail, uncharged. See `provider` of the lines; who changed the key. [Store a valid key](#keys-and-tokens). Until then: that provider’s requests fail.',
   providerQuota:
-    'Our account has no credits; all requests fail, uncharged. See the provider’s account. Buy credits.',
+    'Our account at a provider has no credits; all its requests fail, uncharged. See `provider` of the lines; the provider’s account. Buy credits. Until then: that provider’s requests fail.',
   providerErrors:
-    'Over 20 % of calls failed, timed out or got an invalid reply. See `provider_status`. Tell the provider. Time-outs may have been charged: conclude their attempts afterwards.',
+    'Over 20 % of a provider’s calls failed, timed out or got an invalid reply. See `provider_status` by `provider`. Tell the provider. Time-outs may have been charged: conclude their attempts afterwards. Until then: those callers get 502 or 504, and their ceilings stay until concluded.',
   noSuccess:
-    'At least 10 calls in 30 minutes by several callers, and the provider accepted none. See lines by `code`, `provider_status` and `causes`. 404: correct the provider’s URL. 400: did its API change? 429: ask the provider.',
+    'At least 10 calls of an operation in 30 minutes by several callers, and the provider accepted none. See lines by `function`, `code`, `provider_status` and `causes`. 404: correct the provider’s URL. 400: did its API change? 429: ask the provider. Until then: nobody buys there.',
   credits:
-    'The providers charged more than `creditsPerHourAlarm` in an hour. See lines with `credits` by `principal`. Leaked token: [block its caller](#keys-and-tokens). Growth: raise the parameter.',
+    'The providers charged more than `creditsPerHourAlarm` in an hour. See lines with `credits` by `principal`. Leaked token: [block its caller](#keys-and-tokens). Growth: raise the parameter. Until then: the money is spent; callers’ limits still hold.',
   ceiling:
-    'A task cost more than its ceiling. See `credits_above_ceiling`. Raise its rate in `creditRates` now.',
+    'A task cost more than its ceiling. See `credits_above_ceiling`. Raise its rate in `creditRates` now. Until then: a caller’s limit isn’t exact.',
   lostUploads:
-    'An upload’s check was given up, so its version stays pending; or a sweep got lost. See `causes` in its lines. Fix the cause, then [redrive](#redrive-dead-letters).',
+    'An upload’s check was given up, so its version stays pending; or a sweep got lost. See `causes` in its lines. Fix the cause, then [redrive](#redrive-dead-letters). Until then: that version stays pending; others go on.',
   lostExtractions:
-    'Reading host nodes crashed five times, or failed because of us. See `causes` in its lines. Fix the cause, then [redrive](#redrive-dead-letters).',
+    'Reading host nodes crashed five times, or failed because of us. See `causes` in its lines. Fix the cause, then [redrive](#redrive-dead-letters). Until then: that version has no host nodes; others go on.',
   lostChanges:
-    'Changes of the public index were given up after ten retries. See `index` lines with `causes`. Fix the cause, `npm run admin -- index rebuild $on`, then purge the queue.',
+    'Changes of the public index were given up after ten retries. See `index` lines with `causes`. Fix the cause, `npm run admin -- index rebuild $on`, then purge the queue. Until then: the index shows the old state of those nodes, a ban’s too.',
   oldExtractions:
-    'An archive has waited over two hours. See `faults-extractHostNodes`, throttles, `extraction` lines by `outcome`. Too many publishes: raise `maximumConcurrency` in `serverless.yml`.',
+    'An archive has waited over two hours. See `faults-work`, throttles, `extraction` lines by `outcome`. Too many publishes: raise `maximumConcurrency` in `serverless.yml`. Until then: new versions have no host nodes; downloads work.',
   oldChanges:
-    'A change of the public index has waited over an hour in its queue. See `index` lines with `causes`, throttles and the event source of `writeIndex`. Remove the cause. A large publisher takes long.',
+    'A change of the public index has waited over an hour in its queue. See `index` lines with `causes`, throttles and the event source of `writeIndex`. Remove the cause. A large publisher takes long. Until then: the index shows the old state of those nodes, a ban’s too.',
   bucketSize:
-    'The archives take more than 500 GB. See `npm run admin -- publisher list --by-size $on`, `node list --by-size $on`. Growth: raise the bound in `infra/template/alarms.ts`. One publisher: ask it.',
-  noSweep: 'The sweep has not run for two hours. See its `faults-` alarm and throttles. Enable the rule.',
+    'The archives take more than 500 GB. See `npm run admin -- publisher list --by-size $on`, `node list --by-size $on`. Growth: raise the bound in `infra/template/alarms.ts`. One publisher: ask it. Until then: only the bill grows.',
+  noSweep:
+    'The sweep has not run for two hours. See its lines and throttles. Enable the rule. Until then: lost events stay lost, up to four days.',
   noDownloads:
-    'The daily count of downloads has not ended for 36 hours. See its `faults-` alarm and throttles. Enable its rule: the next run counts a week.',
+    'The daily count of downloads has not ended for 36 hours. See its lines and throttles. Enable its rule: the next run counts a week. Until then: counts are old; logs wait for 30 days.',
   noCatalog:
-    'Lists, pages, feed and sitemap have not been renewed for 15 minutes. See its `faults-` alarm and throttles. Enable its rule.',
-  unvisited: 'The sweep leaves work undone. See the sweep’s lines. Remove what keeps failing.',
-  foundUploads:
-    'The sweep published a version whose event was lost. See the `swept` lines. If repeated, check the bucket’s events and time-outs.',
-  foundCommands:
-    'A command was interrupted, or a ban missed an archive. See `npm run admin -- publisher list $on` and `copied_during_ban` lines. Run it again.',
+    'Lists, pages, feed and sitemap have not been renewed for 15 minutes. See its lines and throttles. Enable its rule. Until then: lists and search are old; nodes’ own files are not.',
+  unvisited:
+    'A sweep leaves work undone. See the sweeps’ lines. Remove what keeps failing. Until then: those versions wait.',
+  found:
+    'A sweep published a version whose event was lost; or a command was interrupted, or a ban missed an archive. See the `swept` and `copied_during_ban` lines, `npm run admin -- publisher list $on`. Run the command again. If repeated, check the bucket’s events and time-outs. Until then: repaired, if it was an upload; an interrupted ban or transfer is half done.',
   workSilent:
-    'No run hands over what waits: messages are still worked off, but lost ones and waits above 15 minutes are not. See `faults-handOverWork` and throttles, `hand_over` lines. Enable its rule.',
+    'No run hands over what waits: messages are still worked off, but lost ones and waits above 15 minutes are not. See `hand_over` lines, faults and throttles of `handOverWork`. Enable its rule. Until then: lost messages and long waits stand still; nothing is lost.',
   workAge:
-    'Work of the lane has waited too long, in its queue or to be handed over. See `work` and `hand_over` lines with the `lane`; the `faults-` alarm, throttles and event source of its function. Remove the cause: the work goes on by itself. Slow receivers or packs: raise `maximumConcurrency` in `serverless.yml`; many polls: `perSecond` in `lib/work/lanes.ts`.',
+    'Work of the lane has waited too long, in its queue or to be handed over. See `work` and `hand_over` lines with the `lane`; faults, throttles and event source of its function. Remove the cause: the work goes on by itself. Slow receivers or packs: raise `maximumConcurrency` in `serverless.yml`; many polls: `perSecond` in `lib/work/lanes.ts`. Until then: the lane’s work waits; nothing is lost.',
   workGivenUp:
-    'Work of the lane was given up after its last try. See `work` lines with the `lane` by `causes`; [work list --given-up](#work-that-waits). Remove the cause; [notifications](#notifications) can be sent again.',
+    'Work of a lane was given up after its last try. See `work` lines by `lane` and `causes`; [work list --given-up](#work-that-waits). Remove the cause; [notifications](#notifications) can be sent again. Until then: that work is undone, and listed.',
   indexAge:
-    'The public index is over 5 minutes behind, or not even the heartbeat came for 15 minutes. See `index` lines with `causes`, throttles and the event source of `writeIndex`, `heartbeat` lines. Remove the cause. After a day, the stream has lost changes: `npm run admin -- index rebuild $on`.',
+    'The public index is over 5 minutes behind, or not even the heartbeat came for 15 minutes. See `index` lines with `causes`, throttles and the event source of `writeIndex`, `heartbeat` lines. Remove the cause. After a day, the stream has lost changes: `npm run admin -- index rebuild $on`. Until then: readers see the old state: no publish, ban or withdrawal arrives; calls and bulk are right.',
   failedReads:
-    'The distribution doesn’t serve archives, the index, task statuses or the site’s pages, or `watchReads` doesn’t run. See `failed` in its `reads` lines. 403: the bucket’s policy. Otherwise: CloudFront’s health, the name of the site, the function’s schedule.',
+    'The distribution doesn’t serve archives, the index, task statuses or the site’s pages, or `watchReads` doesn’t run. See `failed` in its `reads` lines. 403: the bucket’s policy. Otherwise: CloudFront’s health, the name of the site, the function’s schedule. Until then: nobody downloads, searches or reads a status; calls work.',
   downloadBytes:
-    'The distributions sent more than `gigabytesPerHourAlarm` in an hour. See their logs in `<bucketName>-logs`, kept with `accessLogs=on`. An attack: set `webAclArn` to an ACL with a rate rule. Growth: raise the parameter.',
+    'The distributions sent more than `gigabytesPerHourAlarm` in an hour. See their logs in `<bucketName>-logs`, kept with `accessLogs=on`. An attack: set `webAclArn` to an ACL with a rate rule. Growth: raise the parameter. Until then: the bill grows by 0.085 a GB.',
   bulkThrottles:
-    'Bulk requests above `bulkRateLimit` got 429, over one a second: its callers starve one another. See `ip` in the access log’s lines of that route. One address: put a distribution before the API (docs/capacity.md). Clients: have them read known versions from the index. Growth: raise `bulkRateLimit`.',
+    'Bulk requests above `bulkRateLimit` got 429, over one a second: its callers starve one another. See `ip` in the access log’s lines of that route. One address: put a distribution before the API (docs/capacity.md). Clients: have them read known versions from the index. Growth: raise `bulkRateLimit`. Until then: clients of bulk wait and repeat; the index works.',
   unknownStates:
-    'The provider named a state of a task that this service doesn’t know. See `unknown_state` lines. Add the word to `providerStates`.',
+    'The provider named a state of a task that this service doesn’t know. See `unknown_state` lines. Add the word to `providerStates`. Until then: those tasks keep their last state until a known word comes, at most seven days.',
 };

@@ -1,29 +1,32 @@
-import { providerNames } from '../../lib/config.ts';
+import { type ProviderName, providerNames } from '../../lib/config.ts';
 import { slowRegistryMs } from '../../lib/deployment.ts';
-import type { ErrorCode } from '../../lib/errors.ts';
 import { acceptedMark } from '../../lib/metrics.ts';
 import { type Lane, lanes } from '../../lib/work/lanes.ts';
 import {
   type Alarm,
   alarm,
+  anyAbove,
+  type Level,
   type Metric,
   ofLambda,
   ofQueue,
+  sumOf,
   upperFirst,
   type When,
 } from './alarm-resources.ts';
 import { texts } from './alarm-texts.ts';
 
 /*
- * Every alarm of a stage, defined once: its name, its text, its metric and when it fires. The template's
- * alarms and the list in docs/runbook.md are generated from it. The stage's own metrics come from its log
- * lines (lib/metrics.ts).
+ * Every alarm of a stage, defined once: its name, whether it wakes the operator, its text, its metrics and when it fires.
+ * The template's alarms and the table in docs/runbook.md are generated from it. The stage's own metrics come from its log
+ * lines (lib/metrics.ts). An alarm of several functions watches the metric of each.
  */
 
 interface StageFunction {
   name: string;
   isRoute: boolean;
-  isPaid: boolean;
+  /** Of a paid operation. */
+  provider: ProviderName | undefined;
   /** The threshold of `slow-`, if it differs from most routes'. */
   slowMs: number | undefined;
   timeoutSeconds: number;
@@ -57,13 +60,19 @@ const reportSeconds = 180;
 
 export function alarmsOf(stage: Stage): Alarm[] {
   return [
-    ...stage.functions.flatMap((it) => functionAlarms(stage, it)),
+    stageDown,
+    ...functionAlarms(stage),
+    alarm('internal-errors', 'wake', texts.internalErrors, own(stage, 'internal_errors'), anyOfTen),
     ...apiAlarms,
-    alarm('bulk-throttles', texts.bulkThrottles, own(stage, 'bulk_throttles'), above(60, [3, 5], minutes)),
-    ...concurrencyAlarms(stage),
-    ...tableAlarms(),
-    ...providerNames.flatMap((provider) => providerAlarms(stage, provider)),
-    ...stage.functions.filter(({ isPaid }) => isPaid).map(({ name }) => paidRouteAlarm(stage, name)),
+    alarm(
+      'bulk-throttles',
+      'notice',
+      texts.bulkThrottles,
+      own(stage, 'bulk_throttles'),
+      above(60, [3, 5], minutes),
+    ),
+    tableAlarm(),
+    ...providerAlarms(stage),
     ...moneyAlarms(stage),
     ...uploadAlarms(stage),
     ...sweepAlarms(stage),
@@ -71,27 +80,70 @@ export function alarmsOf(stage: Stage): Alarm[] {
     ...indexAlarms(stage),
     ...(stage.servesDownloads ? [readAlarm(stage)] : []),
     ...(stage.countsDownloads ? [bytesAlarm(stage)] : []),
-    ...(stage.relays ? notificationAlarms(stage) : []),
+    ...(stage.relays ? [unknownStates(stage)] : []),
   ];
+}
+
+/** The requests fail because of the stage, the public files can't be read, or all work behind requests stands still. */
+const stageDown: Alarm = {
+  name: 'stage-down',
+  level: 'wake',
+  text: texts.stageDown,
+  rule: '(server-errors AND (internal-errors OR faults-requests OR faults-proxies OR table-throttles)) OR failed-reads OR (work-silent AND index-age)',
+};
+
+/** The most metrics in an alarm's expression: cloudwatch_limits.html. */
+const maxMetrics = 10;
+
+/** As few alarms as possible over some of the functions, lanes, …: the second of a name ends in `-2`. */
+function inTens<T>(
+  all: readonly T[],
+  name: string,
+  alarmOf: (name: string, some: readonly T[]) => Alarm,
+): Alarm[] {
+  return Array.from({ length: Math.ceil(all.length / maxMetrics) }, (_, place) =>
+    alarmOf(
+      place === 0 ? name : `${name}-${place + 1}`,
+      all.slice(place * maxMetrics, (place + 1) * maxMetrics),
+    ),
+  );
 }
 
 /** The alarm on its metric also fires without data. */
 const watchedByMetric = 'watchReads';
 
-function functionAlarms(stage: Stage, it: StageFunction): Alarm[] {
-  if (it.name === watchedByMetric) return [];
-  const { name, isRoute, slowMs = slowRegistryMs, timeoutSeconds } = it;
-  const periods = Math.max(10, Math.ceil((timeoutSeconds + reportSeconds) / minutes));
-  const internal = own(stage, 'requests', { function: name, code: 'internal_error' });
-  return [
-    alarm(`faults-${name}`, texts.faults, ofLambda('Errors', 'Sum', name), above(0, [1, periods], minutes)),
-    ...(isRoute
-      ? [
-          alarm(`internal-errors-${name}`, texts.internalErrors, internal, anyOfTen),
-          alarm(`slow-${name}`, texts.slow, ofLambda('Duration', 'p95', name), above(slowMs, [3, 4])),
-        ]
-      : []),
-  ];
+/** Of the proxies, of the other functions that answer requests, and of those that work behind them. */
+function functionAlarms({ functions }: Stage): Alarm[] {
+  const watched = functions.filter(({ name }) => name !== watchedByMetric);
+  const of = (name: 'Errors' | 'Throttles', some: readonly StageFunction[]) =>
+    sumOf(some.map((it) => [it.name, ofLambda(name, 'Sum', it.name)]));
+  const groups = Object.entries({
+    proxies: watched.filter(({ provider }) => provider),
+    requests: watched.filter(({ provider, isRoute }) => !provider && isRoute),
+    work: watched.filter(({ isRoute }) => !isRoute),
+  });
+  return groups.flatMap(([group, members]) => {
+    const level: Level = group === 'work' ? 'notice' : 'wake';
+    const seconds = Math.max(...members.map(({ timeoutSeconds }) => timeoutSeconds)) + reportSeconds;
+    const periods = Math.max(10, Math.ceil(seconds / minutes));
+    // Work that is throttled waits, and a reservation is there to be used up: it must last.
+    const throttled = group === 'requests' ? anyOfFifteen : fifteenMinutes;
+    const slow = (some: readonly StageFunction[]) =>
+      anyAbove(
+        some.map(({ name, slowMs = slowRegistryMs }) => [name, ofLambda('Duration', 'p95', name), slowMs]),
+      );
+    return [
+      ...inTens(members, `faults-${group}`, (name, some) =>
+        alarm(name, level, texts.faults, of('Errors', some), above(0, [1, periods], minutes)),
+      ),
+      ...inTens(members, `throttles-${group}`, (name, some) =>
+        alarm(name, 'notice', texts.throttles, of('Throttles', some), throttled),
+      ),
+      ...inTens(group === 'work' ? [] : members, `slow-${group}`, (name, some) =>
+        alarm(name, 'notice', texts.slow, slow(some), fifteenMinutes),
+      ),
+    ];
+  });
 }
 
 interface SweepAlarms {
@@ -101,9 +153,8 @@ interface SweepAlarms {
   seconds?: number;
   /** Per period. */
   minRuns?: number;
-  missingPeriods?: When['periods'];
-  /** Absent if it never leaves work undone. */
-  unvisitedPeriods?: When['periods'];
+  periods?: When['periods'];
+  leavesWork?: true;
   /** Only a stage of this kind has the schedule. */
   only?: 'countsDownloads';
 }
@@ -112,8 +163,8 @@ const hourly: Omit<SweepAlarms, 'sweep'> = {
   missing: texts.noSweep,
   seconds: hours,
   minRuns: 1,
-  missingPeriods: [2, 2] as const,
-  unvisitedPeriods: [3, 4] as const,
+  periods: [2, 2],
+  leavesWork: true,
 };
 
 const sweeps: SweepAlarms[] = [
@@ -129,26 +180,26 @@ const sweeps: SweepAlarms[] = [
   { sweep: 'catalog', missing: texts.noCatalog },
 ];
 
-/** A sweep runs each minute, unless its row says otherwise. */
-function alarmsOfSweep(
-  stage: Stage,
-  { sweep, missing, unvisitedPeriods, ...schedule }: SweepAlarms,
-): Alarm[] {
-  const { seconds = 5 * minutes, minRuns = 3, missingPeriods = [3, 3] } = schedule;
-  const runs = own(stage, 'sweep_findings', { sweep }, 'SampleCount');
-  const tooFew = { ...mustRun, seconds, periods: missingPeriods, below: minRuns };
-  const ran = alarm(`sweep-missing-${sweep}`, missing, runs, tooFew);
-  if (!unvisitedPeriods) return [ran];
-  const left = own(stage, 'sweep_unvisited', { sweep }, 'Maximum');
-  return [ran, alarm(`sweep-unvisited-${sweep}`, texts.unvisited, left, above(0, unvisitedPeriods, seconds))];
-}
-
 function sweepAlarms(stage: Stage): Alarm[] {
-  const found = (sweep: string) => own(stage, 'sweep_findings', { sweep });
+  const running = sweeps.filter(({ only }) => !only || stage[only]);
+  const unvisited = running.filter(({ leavesWork }) => leavesWork);
+  const found = sumOf(
+    ['uploads', 'commands'].map((sweep) => [sweep, own(stage, 'sweep_findings', { sweep })]),
+  );
+  const left = sumOf(
+    unvisited.map(({ sweep }) => [
+      sweep.replace('-', '_'),
+      own(stage, 'sweep_unvisited', { sweep }, 'Maximum'),
+    ]),
+  );
   return [
-    ...sweeps.filter(({ only }) => !only || stage[only]).flatMap((sweep) => alarmsOfSweep(stage, sweep)),
-    alarm('sweep-findings-uploads', texts.foundUploads, found('uploads'), anyOfFifteen),
-    alarm('sweep-findings-commands', texts.foundCommands, found('commands'), anyOfFifteen),
+    ...running.map(({ sweep, missing, seconds = 5 * minutes, minRuns = 3, periods = [3, 3] }) => {
+      const runs = own(stage, 'sweep_findings', { sweep }, 'SampleCount');
+      const tooFew: When = { ...mustRun, seconds, periods, below: minRuns };
+      return alarm(`sweep-missing-${sweep}`, 'notice', missing, runs, tooFew);
+    }),
+    alarm('sweep-unvisited', 'notice', texts.unvisited, left, above(0, [3, 4], hours)),
+    alarm('sweep-findings', 'notice', texts.found, found, anyOfFifteen),
   ];
 }
 
@@ -164,81 +215,77 @@ const rate = (errors: string, atLeast: number) => ({
 });
 
 const apiAlarms: Alarm[] = [
-  alarm('server-errors', texts.serverErrors, rate('5xx', 20), above(5, [3, 5], minutes)),
-  alarm('repeated-server-errors', texts.serverErrors, rate('5xx', 1), above(5, [3, 12])),
-  alarm('client-errors', texts.clientErrors, rate('4xx', 20), above(50, [3, 4])),
+  alarm('server-errors', 'wake', texts.serverErrors, rate('5xx', 20), above(5, [3, 5], minutes)),
+  alarm('repeated-server-errors', 'notice', texts.serverErrors, rate('5xx', 1), above(5, [3, 12])),
+  alarm('client-errors', 'notice', texts.clientErrors, rate('4xx', 20), above(50, [3, 4])),
 ];
-
-/** The most metrics in an alarm's expression: cloudwatch_limits.html. */
-const maxMetrics = 10;
-
-/** The throttles of functions, in as few alarms as possible. */
-function throttleAlarms(names: readonly string[], first: string, text: string, when: When): Alarm[] {
-  return Array.from({ length: Math.ceil(names.length / maxMetrics) }, (_, place) => {
-    const some = names.slice(place * maxMetrics, (place + 1) * maxMetrics);
-    const metrics = Object.fromEntries(some.map((name) => [name, ofLambda('Throttles', 'Sum', name)]));
-    const expression = some.map((name) => `FILL(${name}, 0)`).join(' + ');
-    return alarm(place === 0 ? first : `${first}-${place + 1}`, text, { expression, metrics }, when);
-  });
-}
-
-function concurrencyAlarms({ functions }: Stage): Alarm[] {
-  const [others = [], reserved = []] = [false, true].map((isReserved) =>
-    functions.filter((it) => (it.reserved !== undefined) === isReserved).map(({ name }) => name),
-  );
-  return [
-    ...throttleAlarms(others, 'function-throttles', texts.functionThrottles, anyOfFifteen),
-    ...throttleAlarms(reserved, 'reserved-throttles', texts.reservedThrottles, fifteenMinutes),
-  ];
-}
 
 /**
  * DynamoDB reports the throttles of an index under the index, and not under its table. Alarms on its metrics
  * keep their state while data is missing, regardless of their settings, so the periods without throttles are
  * filled in.
  */
-function tableAlarms(): Alarm[] {
+function tableAlarm(): Alarm {
   const table = { TableName: { Ref: 'Table' } };
   const places = { table, index: { ...table, GlobalSecondaryIndexName: 'pending' } };
-  return Object.entries(places).flatMap(([place, dimensions]) =>
-    ['Read', 'Write'].map((kind) => {
-      const name = `${kind}ThrottleEvents`;
-      const throttles: Metric = { namespace: 'AWS/DynamoDB', name, statistic: 'Sum', dimensions };
-      const filled = { expression: 'FILL(throttles, 0)', metrics: { throttles } };
-      return alarm(`${place}-${kind.toLowerCase()}-throttles`, texts.tableThrottles, filled, fifteenMinutes);
-    }),
+  const metrics = Object.entries(places).flatMap(([place, dimensions]) =>
+    ['Read', 'Write'].map((kind): [string, Metric] => [
+      `${place}${kind}`,
+      { namespace: 'AWS/DynamoDB', name: `${kind}ThrottleEvents`, statistic: 'Sum', dimensions },
+    ]),
   );
+  return alarm('table-throttles', 'notice', texts.tableThrottles, sumOf(metrics), fifteenMinutes);
 }
 
-function providerAlarms(stage: Stage, provider: string): Alarm[] {
-  const metric = (name: string) => own(stage, name, { provider });
-  const [credentials, quota] = [metric('provider_credentials_rejected'), metric('provider_quota_exhausted')];
+function providerAlarms(stage: Stage): Alarm[] {
+  const of = (name: string) =>
+    sumOf(providerNames.map((provider) => [provider, own(stage, name, { provider })]));
+  const [rejected, empty] = [of('provider_credentials_rejected'), of('provider_quota_exhausted')];
   const failing = {
-    expression: '100 * errors / calls',
-    metrics: { errors: metric('provider_errors'), calls: metric('provider_calls') },
+    expression: providerNames
+      .map((provider) => `(100 * FILL(${provider}_errors, 0) > 20 * FILL(${provider}_calls, 0))`)
+      .join(' + '),
+    metrics: Object.fromEntries(
+      providerNames.flatMap((provider) =>
+        ['errors', 'calls'].map((name) => [
+          `${provider}_${name}`,
+          own(stage, `provider_${name}`, { provider }),
+        ]),
+      ),
+    ),
   };
   return [
-    alarm(`${provider}-provider-credentials`, texts.providerCredentials, credentials, anyOfFifteen),
-    alarm(`${provider}-provider-quota`, texts.providerQuota, quota, anyOfFifteen),
-    alarm(`${provider}-provider-errors`, texts.providerErrors, failing, above(20, [3, 12])),
+    alarm('provider-credentials', 'wake', texts.providerCredentials, rejected, anyOfFifteen),
+    alarm('provider-quota', 'wake', texts.providerQuota, empty, anyOfFifteen),
+    alarm('provider-errors', 'notice', texts.providerErrors, failing, above(0, [3, 12])),
+    ...providerNames.map((provider) => noSuccess(stage, provider)),
   ];
 }
 
 /** Codes that are the callers' fault in one request, but the provider's or ours if all requests fail. */
-function paidRouteAlarm(stage: Stage, name: string): Alarm {
-  const mark = (statistic: Metric['statistic']) => own(stage, 'caller_mark', { function: name }, statistic);
-  const unaccepted = {
-    expression: `IF(calls >= 10 AND high > low AND high < ${acceptedMark}, calls, 0)`,
-    metrics: { calls: mark('SampleCount'), low: mark('Minimum'), high: mark('Maximum') },
-  };
-  return alarm(`no-success-${name}`, texts.noSuccess, unaccepted, above(0, [1, 2], 30 * minutes));
+function noSuccess(stage: Stage, provider: ProviderName): Alarm {
+  const names = stage.functions.filter((it) => it.provider === provider).map(({ name }) => name);
+  const statistics = { calls: 'SampleCount', low: 'Minimum', high: 'Maximum' } as const;
+  const metrics = names.flatMap((name) =>
+    Object.entries(statistics).map(([id, statistic]) => [
+      `${name}_${id}`,
+      own(stage, 'caller_mark', { function: name }, statistic),
+    ]),
+  );
+  const fails = names.map((name) => {
+    const [calls, low, high] = Object.keys(statistics).map((id) => `FILL(${name}_${id}, 0)`);
+    return `(${calls} >= 10 AND ${high} > ${low} AND ${high} < ${acceptedMark})`;
+  });
+  const expression = fails.join(' OR ');
+  const unaccepted = { expression, metrics: Object.fromEntries(metrics) };
+  return alarm(`no-success-${provider}`, 'wake', texts.noSuccess, unaccepted, above(0, [1, 2], 30 * minutes));
 }
 
 function moneyAlarms(stage: Stage): Alarm[] {
   const tooMany = above(stage.creditsPerHour, [1, 2], hours);
   return [
-    alarm('credits-per-hour', texts.credits, own(stage, 'credits'), tooMany),
-    alarm('credit-ceiling', texts.ceiling, own(stage, 'replies_above_ceiling'), anyOfFifteen),
+    alarm('credits-per-hour', 'wake', texts.credits, own(stage, 'credits'), tooMany),
+    alarm('credit-ceiling', 'wake', texts.ceiling, own(stage, 'replies_above_ceiling'), anyOfFifteen),
   ];
 }
 
@@ -249,7 +296,7 @@ function uploadAlarms({ bucketName }: Stage): Alarm[] {
     deadLetters('finalize-upload', 'FinalizeUploadFailures', texts.lostUploads),
     deadLetters('extraction', 'ExtractionsFailures', texts.lostExtractions),
     backlog('extraction', 'Extractions', texts.oldExtractions, 2 * hours),
-    alarm('bucket-size', texts.bucketSize, size, above(500e9, [1, 2], days)),
+    alarm('bucket-size', 'notice', texts.bucketSize, size, above(500e9, [1, 2], days)),
   ];
 }
 
@@ -258,13 +305,13 @@ function indexAlarms(stage: Stage): Alarm[] {
   return [
     deadLetters('write-index', 'WriteIndexFailures', texts.lostChanges),
     backlog('index', 'IndexChanges', texts.oldChanges, hours),
-    alarm('index-age', texts.indexAge, age, { ...mustRun, above: 300_000 }),
+    alarm('index-age', 'wake', texts.indexAge, age, { ...mustRun, above: 300_000 }),
   ];
 }
 
 function readAlarm(stage: Stage): Alarm {
   const failed = own(stage, 'failed_reads', {}, 'Maximum');
-  return alarm('failed-reads', texts.failedReads, failed, {
+  return alarm('failed-reads', 'wake', texts.failedReads, failed, {
     seconds: minutes,
     periods: [3, 3],
     above: 0,
@@ -275,47 +322,47 @@ function readAlarm(stage: Stage): Alarm {
 /** CloudFront's own metrics exist in one region only. Its logs arrive within an hour, seldom later. */
 function bytesAlarm(stage: Stage): Alarm {
   const bound = above(stage.gigabytesPerHour * 1e9, [1, 2], hours);
-  return alarm('download-bytes', texts.downloadBytes, own(stage, 'download_bytes'), bound);
+  return alarm('download-bytes', 'wake', texts.downloadBytes, own(stage, 'download_bytes'), bound);
 }
 
 /** A message reported as failed in its batch is not an invocation error, so no `faults-` alarm fires. */
 function deadLetters(name: string, queue: string, text: string): Alarm {
   const metric = ofQueue('ApproximateNumberOfMessagesVisible', queue);
-  return alarm(`${name}-dead-letters`, text, metric, { ...anyOfFifteen, isLasting: true });
+  return alarm(`${name}-dead-letters`, 'notice', text, metric, { ...anyOfFifteen, isLasting: true });
 }
 
 function backlog(name: string, queue: string, text: string, seconds: number): Alarm {
   const metric = ofQueue('ApproximateAgeOfOldestMessage', queue);
-  return alarm(`${name}-backlog`, text, metric, above(seconds, [3, 4]));
+  return alarm(`${name}-backlog`, 'notice', text, metric, above(seconds, [3, 4]));
 }
 
-function notificationAlarms(stage: Stage): Alarm[] {
-  const unknown = (provider: string) => own(stage, 'unknown_states', { provider });
-  return [
-    ...providerNames.map((provider) =>
-      alarm(`${provider}-unknown-states`, texts.unknownStates, unknown(provider), anyOfFifteen),
-    ),
-  ];
+function unknownStates(stage: Stage): Alarm {
+  const states = sumOf(
+    providerNames.map((provider) => [provider, own(stage, 'unknown_states', { provider })]),
+  );
+  return alarm('unknown-states', 'notice', texts.unknownStates, states, anyOfFifteen);
 }
 
-/** For each lane how old its due work is, in the index and in its queue, and what it gave up; and whether all stand still. */
+/**
+ * For each lane how old its due work is, in the index and in its queue, and what it gave up; and whether all stand
+ * still. Work that may wait for a quarter of an hour only is what people wait for.
+ */
 function workAlarms(stage: Stage): Alarm[] {
   const runs = own(stage, 'oldest_owed_ms', { lane: 'visit' }, 'SampleCount');
   return [
-    alarm('work-silent', texts.workSilent, runs, { ...mustRun, below: 3 }),
-    ...Object.entries<Lane>(lanes).flatMap(([lane, { maxAgeSeconds, maxGivenUp }]) => {
+    alarm('work-silent', 'wake', texts.workSilent, runs, { ...mustRun, below: 3 }),
+    ...Object.entries<Lane>(lanes).map(([lane, { maxAgeSeconds }]) => {
       const queued = ofQueue('ApproximateAgeOfOldestMessage', `${upperFirst(lane)}Queue`);
       const due = own(stage, 'oldest_owed_ms', { lane }, 'Maximum');
       const age = { expression: 'FILL(due, 0) / 1000 + FILL(queued, 0)', metrics: { due, queued } };
-      return [
-        alarm(`work-age-${lane}`, texts.workAge, age, above(maxAgeSeconds, [3, 4])),
-        alarm(
-          `work-given-up-${lane}`,
-          texts.workGivenUp,
-          own(stage, 'given_up', { lane }),
-          above(maxGivenUp, [1, 2], hours),
-        ),
-      ];
+      const level: Level = maxAgeSeconds <= 15 * minutes ? 'wake' : 'notice';
+      return alarm(`work-age-${lane}`, level, texts.workAge, age, above(maxAgeSeconds, [3, 4]));
+    }),
+    ...inTens(Object.entries<Lane>(lanes), 'work-given-up', (name, some) => {
+      const tooMany = anyAbove(
+        some.map(([lane, { maxGivenUp }]) => [lane, own(stage, 'given_up', { lane }), maxGivenUp]),
+      );
+      return alarm(name, 'notice', texts.workGivenUp, tooMany, above(0, [1, 2], hours));
     }),
   ];
 }
@@ -323,7 +370,7 @@ function workAlarms(stage: Stage): Alarm[] {
 function own(
   { namespace }: Stage,
   name: string,
-  dimensions: Record<string, string> & { code?: ErrorCode } = {},
+  dimensions: Record<string, string> = {},
   statistic: Metric['statistic'] = 'Sum',
 ): Metric {
   return { namespace, name, statistic, dimensions };

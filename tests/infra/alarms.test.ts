@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import type { Part } from '../../infra/plugins/references.ts';
+import { upperFirst } from '../../infra/template/alarm-resources.ts';
 import { withMetrics } from '../../lib/metrics.ts';
+import { type Lane, lanes } from '../../lib/work/lanes.ts';
 import { setVariables } from '../support/variables.ts';
-import { asText } from './intrinsics.ts';
+import { asText, plain as inText } from './intrinsics.ts';
 import {
   eventFunctions,
   functionNames,
@@ -15,11 +17,13 @@ import {
 } from './packaging.ts';
 
 /*
- * The alarms of the packaged templates, held to what AWS documents about metrics and alarms, with the page that states it.
+ * The alarms of the packaged templates, evaluated as AWS documents it on what the service logs and what AWS's services
+ * report: each fires on its bad day, and alone.
  */
 
 const prefix = 'node-registry-prod-';
 const own = 'node-registry/prod';
+setVariables({ METRICS_NAMESPACE: own });
 let plain: Packaged;
 let full: Packaged;
 
@@ -31,128 +35,297 @@ function alarmsOf(stage: Packaged): Part[] {
   return ofType(stage, 'AWS::CloudWatch::Alarm').map(([, alarm]) => alarm);
 }
 
-function namesOf(alarms: readonly Part[]): string[] {
-  return alarms.map(({ AlarmName }) => AlarmName.replace(prefix, '')).sort();
+function compositesOf(stage: Packaged): Part[] {
+  return ofType(stage, 'AWS::CloudWatch::CompositeAlarm').map(([, alarm]) => alarm);
+}
+
+function nameOf({ AlarmName }: Part): string {
+  return AlarmName.replace(prefix, '');
 }
 
 /** The names of all alarms of both stages that break a rule. */
 function breaking(rule: (alarm: Part) => boolean): string[] {
-  return [...new Set(namesOf([...alarmsOf(plain), ...alarmsOf(full)].filter((alarm) => !rule(alarm))))];
+  return [...new Set([...alarmsOf(plain), ...alarmsOf(full)].filter((alarm) => !rule(alarm)).map(nameOf))];
 }
 
-/** Each metric that an alarm looks at, whether by itself or in an expression. */
-function watched(alarm: Part): { namespace: string; name: string; dimensions: string[] }[] {
-  const metrics = alarm.Metrics?.flatMap(({ MetricStat }: Part) => MetricStat?.Metric ?? []) ?? [alarm];
-  return metrics.map(({ Namespace, MetricName, Dimensions = [] }: Part) => ({
-    namespace: Namespace,
-    name: MetricName,
-    dimensions: Dimensions.map(({ Name }: Part) => Name),
-  }));
+/** What a metric's dimensions and name make one: CloudWatch treats each combination of dimensions as a metric of its own. */
+function keyOf(namespace: string, name: string, dimensions: [name: string, value: unknown][]): string {
+  return [namespace, name, ...dimensions.map((each) => each.join('=')).sort()].join(' ');
 }
 
-type Series = Record<string, (number | undefined)[]>;
+/** The values of one period by metric. */
+type Period = Map<string, number[]>;
+type Datum = readonly [key: string, values: number[]];
+
+/** What a log line makes, so many times. */
+function logged(line: Part, times = 1): Datum[] {
+  const { _aws, ...fields }: Part = withMetrics(line);
+  return _aws.CloudWatchMetrics.flatMap(({ Dimensions: [names], Metrics }: Part) =>
+    Metrics.map(({ Name }: Part) => [
+      keyOf(
+        own,
+        Name,
+        names.map((name: string) => [name, fields[name]]),
+      ),
+      Array(times).fill(fields[Name]),
+    ]),
+  );
+}
+
+/** What a service of AWS reports. */
+function reported(service: string, name: string, dimensions: Record<string, string>, value = 1): Datum[] {
+  return [[keyOf(`AWS/${service}`, name, Object.entries(dimensions)), [value]]];
+}
+
+function periodOf(data: readonly Datum[]): Period {
+  const grouped = Map.groupBy(data, ([key]) => key);
+  return new Map([...grouped].map(([key, parts]) => [key, parts.flatMap(([, values]) => values)]));
+}
+
+const statistics: Record<string, (values: number[]) => number> = {
+  Sum: (values) => values.reduce((sum, value) => sum + value, 0),
+  Average: (values) => values.reduce((sum, value) => sum + value, 0) / values.length,
+  Minimum: (values) => Math.min(...values),
+  Maximum: (values) => Math.max(...values),
+  SampleCount: (values) => values.length,
+  p95: (values) => values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? 0,
+};
+
+function measured(metric: Part, statistic: string, period: Period): number | undefined {
+  const dimensions = (metric.Dimensions ?? []).map(({ Name, Value }: Part) => [Name, asText(Value)]);
+  const values = period.get(keyOf(metric.Namespace, metric.MetricName, dimensions));
+  return values && statistics[statistic]?.(values);
+}
 
 /**
- * The state after some periods, by their values of each metric, as AWS documents it:
- * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html and using-metric-math.html.
- * An expression has no value where a metric that it doesn't fill in has none.
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html: an expression has no value where
+ * a metric that it doesn't fill in has none.
  */
-function alarmState(alarm: Part, series: Series): string {
-  const { Metrics, EvaluationPeriods, DatapointsToAlarm, Threshold, ComparisonOperator } = alarm;
-  const values = Array.from({ length: EvaluationPeriods }, (_, period) => {
-    if (Metrics === undefined) return series.metric?.[period];
-    const [{ Expression }, ...metrics] = Metrics;
-    const known = Object.fromEntries(metrics.map(({ Id }: Part) => [Id, series[Id]?.[period]]));
-    const isFilled = (id: string) => Expression.includes(`FILL(${id}, 0)`);
-    if (Object.entries(known).some(([id, value]) => value === undefined && !isFilled(id))) return undefined;
-    const script = Expression.replaceAll(/FILL\((\w+), 0\)/g, '($1 ?? 0)').replaceAll(' AND ', ' && ');
-    const IF = (condition: boolean, yes: number, no: number) => (condition ? yes : no);
-    return new Function('IF', ...Object.keys(known), `return ${script}`)(IF, ...Object.values(known));
-  });
+function calculated(alarm: Part, period: Period): number | undefined {
+  if (!alarm.Metrics) return measured(alarm, alarm.Statistic ?? alarm.ExtendedStatistic, period);
+  const [{ Expression }, ...metrics] = alarm.Metrics;
+  const known = metrics.map(({ Id, MetricStat }: Part) => [
+    Id,
+    measured(MetricStat.Metric, MetricStat.Stat, period),
+  ]);
+  const isFilled = (id: string) => Expression.includes(`FILL(${id}, 0)`);
+  if (known.some(([id, value]: Part) => value === undefined && !isFilled(id))) return undefined;
+  const script = Expression.replaceAll(/FILL\((\w+), 0\)/g, '($1 ?? 0)')
+    .replaceAll(' AND ', ' && ')
+    .replaceAll(' OR ', ' || ');
+  const IF = (condition: boolean, yes: number, no: number) => (condition ? yes : no);
+  const values = Object.fromEntries(known);
+  return Number(new Function('IF', ...Object.keys(values), `return ${script}`)(IF, ...Object.values(values)));
+}
+
+/** https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html */
+function stateOf(alarm: Part, periodAt: (place: number) => Period): string {
+  const { EvaluationPeriods, DatapointsToAlarm, Threshold, ComparisonOperator, TreatMissingData } = alarm;
+  const values = Array.from({ length: EvaluationPeriods }, (_, place) => calculated(alarm, periodAt(place)));
   const isBreaching = (value: number | undefined) => {
-    if (value === undefined) return alarm.TreatMissingData === 'breaching';
+    if (value === undefined) return TreatMissingData === 'breaching';
     return ComparisonOperator === 'LessThanThreshold' ? value < Threshold : value > Threshold;
   };
-  if (alarm.TreatMissingData === 'ignore' && values.every((value) => value === undefined)) return 'kept';
+  if (TreatMissingData === 'ignore' && values.every((value) => value === undefined)) return 'kept';
   return values.filter(isBreaching).length >= DatapointsToAlarm ? 'ALARM' : 'OK';
 }
 
-/** The same value in each of enough periods. */
-function always(values: Record<string, number | undefined>): Series {
-  return Object.fromEntries(Object.entries(values).map(([id, value]) => [id, Array(15).fill(value)]));
+/** The alarms that fire if each period has these data, the composite among them. */
+function firing(data: readonly Datum[]): string[] {
+  const period = periodOf(data);
+  const names = alarmsOf(full).filter((alarm) => stateOf(alarm, () => period) === 'ALARM');
+  const isFiring = (id: string) => names.includes(properties(full, id));
+  const composites = compositesOf(full).filter(({ AlarmRule }) => {
+    const rule = AlarmRule['Fn::Sub']
+      .replaceAll(/ALARM\("\$\{(\w+)\}"\)/g, (_: string, id: string) => String(isFiring(id)))
+      .replaceAll(' AND ', ' && ')
+      .replaceAll(' OR ', ' || ');
+    return new Function(`return ${rule}`)();
+  });
+  return [...names, ...composites].map(nameOf).sort();
 }
 
-/** On work that leaves a line at each run. */
-const presence = /^(?:sweep-missing-.*|work-silent|index-age|failed-reads)$/;
-const deadLetters = /-dead-letters$/;
+/** What runs without a request, each period of five minutes. */
+const runs: Record<string, Part> = {
+  uploads: { event: 'sweep', sweep: 'uploads', sweep_findings: 0, sweep_unvisited: 0 },
+  'host-nodes': { event: 'sweep', sweep: 'host-nodes', sweep_findings: 0, sweep_unvisited: 0 },
+  downloads: { event: 'sweep', sweep: 'downloads', sweep_findings: 0, sweep_unvisited: 0 },
+  catalog: { event: 'sweep', sweep: 'catalog', sweep_findings: 0, sweep_unvisited: 0 },
+  index: { event: 'index', lag_ms: 900 },
+  reads: { event: 'reads', failed_reads: 0 },
+  ...Object.fromEntries(
+    Object.keys(lanes).map((lane) => [lane, { event: 'hand_over', lane, oldest_owed_ms: 0 }]),
+  ),
+};
+
+function healthyBut(...missing: string[]): Datum[] {
+  return Object.entries(runs).flatMap(([name, line]) => (missing.includes(name) ? [] : logged(line, 5)));
+}
+
+const requests = (times: number, fields: Part = {}) =>
+  logged({ event: 'request', function: 'updateNode', ...fields }, times);
+const paid = (
+  principal: string,
+  fields: Part = {},
+  times = 5,
+  operation: Part = { function: 'textToVideo' },
+) => requests(times, { provider: 'video', provider_ms: 9, principal, ...operation, ...fields });
+/** An operation of each provider. */
+const bought: Part[] = [
+  { function: 'relightImage', provider: 'image' },
+  ...['textToVideo', 'extendVideo', 'multiframeVideo'].map((name) => ({ function: name })),
+];
+const gateway = (name: string, value: number) => reported('ApiGateway', name, { ApiId: '${HttpApi}' }, value);
+const queue = (name: string, metric: string, value = 1) =>
+  reported('SQS', metric, { QueueName: `\${${name}.QueueName}` }, value);
+const waiting = (name: string) => queue(name, 'ApproximateNumberOfMessagesVisible');
+const oldest = (name: string, seconds: number) => queue(name, 'ApproximateAgeOfOldestMessage', seconds);
+const table = { TableName: '${Table}' };
+const pending = { ...table, GlobalSecondaryIndexName: 'pending' };
+const lambda = (metric: string, name: string, value = 1) =>
+  reported('Lambda', metric, { FunctionName: `\${${upperFirst(name)}LambdaFunction}` }, value);
+const swept = (sweep: string, fields: Part) => logged({ ...runs[sweep], ...fields });
+const laneRows = Object.entries<Lane>(lanes);
+
+/** What happens, and which alarms fire on it. */
+const badDays: [alarms: string, data: readonly Datum[], missing?: string[]][] = [
+  ['internal-errors', requests(1, { code: 'internal_error' })],
+  ['repeated-server-errors server-errors', [...gateway('Count', 100), ...gateway('5xx', 6)]],
+  ['repeated-server-errors', [...gateway('Count', 19), ...gateway('5xx', 19)]],
+  ['client-errors', [...gateway('Count', 20), ...gateway('4xx', 11)]],
+  ['bulk-throttles', [[`${own} bulk_throttles`, [61]]]],
+  ...[table, pending].flatMap((place) =>
+    ['Read', 'Write'].map((kind): [string, Datum[]] => [
+      'table-throttles',
+      reported('DynamoDB', `${kind}ThrottleEvents`, place),
+    ]),
+  ),
+  ...bought.flatMap((operation): [string, Datum[]][] => {
+    const rejected = (caller: string) => paid(caller, { code: 'provider_rejected' }, 5, operation);
+    return [
+      ['provider-credentials', paid('1', { code: 'provider_credentials' }, 1, operation)],
+      ['provider-quota', paid('1', { code: 'provider_quota' }, 1, operation)],
+      [
+        'provider-errors',
+        [...paid('1', { code: 'provider_timeout' }, 3, operation), ...paid('1', {}, 10, operation)],
+      ],
+      [`no-success-${operation.provider ?? 'video'}`, [...rejected('1'), ...rejected('2')]],
+    ];
+  }),
+  ['credits-per-hour', paid('1', { credits: 2001 }, 1)],
+  ['credit-ceiling', paid('1', { credits: 1, credits_above_ceiling: 1 })],
+  ['finalize-upload-dead-letters', waiting('FinalizeUploadFailures')],
+  ['extraction-dead-letters', waiting('ExtractionsFailures')],
+  ['extraction-backlog', oldest('Extractions', 7201)],
+  ['write-index-dead-letters', waiting('WriteIndexFailures')],
+  ['index-backlog', oldest('IndexChanges', 3601)],
+  [
+    'bucket-size',
+    reported(
+      'S3',
+      'BucketSizeBytes',
+      { BucketName: parameterSets.full.bucketName, StorageType: 'StandardStorage' },
+      501e9,
+    ),
+  ],
+  ...['uploads', 'host-nodes', 'downloads', 'catalog'].map((sweep): [string, [], string[]] => [
+    `sweep-missing-${sweep}`,
+    [],
+    [sweep],
+  ]),
+  ['sweep-unvisited', swept('uploads', { sweep_unvisited: 1 })],
+  ['sweep-unvisited', swept('host-nodes', { sweep_unvisited: 1 })],
+  ['sweep-findings', swept('uploads', { sweep_findings: 1 })],
+  ['sweep-findings', logged({ event: 'copied_during_ban' })],
+  ['index-age', logged({ event: 'index', lag_ms: 300_001 })],
+  ['index-age', [], ['index']],
+  ['failed-reads stage-down', logged({ event: 'reads', failed_reads: 1 })],
+  ['failed-reads stage-down', [], ['reads']],
+  ['download-bytes', logged({ event: 'log_file', download_bytes: 100e9 + 1 })],
+  ...['image', 'video'].map((provider): [string, Datum[]] => [
+    'unknown-states',
+    logged({ event: 'unknown_state', provider }),
+  ]),
+  ['work-silent', [], Object.keys(lanes)],
+  ...laneRows.flatMap(([lane, { maxAgeSeconds, maxGivenUp }]): [string, Datum[]][] => [
+    [`work-age-${lane}`, logged({ event: 'hand_over', lane, oldest_owed_ms: (maxAgeSeconds + 1) * 1000 })],
+    [`work-age-${lane}`, oldest(`${upperFirst(lane)}Queue`, maxAgeSeconds + 1)],
+    ['work-given-up', logged({ event: 'work', lane, outcome: 'given_up' }, maxGivenUp + 1)],
+  ]),
+  ['index-age stage-down work-silent', [], ['index', ...Object.keys(lanes)]],
+  [
+    'internal-errors repeated-server-errors server-errors stage-down',
+    [...gateway('Count', 100), ...gateway('5xx', 6), ...requests(6, { code: 'internal_error' })],
+  ],
+  // A single caller with bad prompts; a provider that accepts one of two; too few to judge; one that is slow to refuse.
+  ['', paid('1', { code: 'provider_rejected' }, 500)],
+  ['', [...paid('1', { code: 'provider_rejected' }), ...paid('2')]],
+  ['', ['1', '2'].flatMap((caller) => paid(caller, { code: 'provider_rejected' }, 4))],
+  ['', [...paid('1', { code: 'provider_timeout' }), ...paid('1', {}, 20)]],
+  ['', [...gateway('Count', 100), ...gateway('5xx', 5), ...gateway('4xx', 50)]],
+  ...functionNames
+    .filter((name) => name !== 'watchReads')
+    .flatMap((name): [string, Datum[]][] => [
+      [`faults-${groupOf(name)}`, lambda('Errors', name)],
+      [`throttles-${groupOf(name)}`, lambda('Throttles', name)],
+      ...(groupOf(name) === 'work'
+        ? []
+        : [
+            [`slow-${groupOf(name)}`, lambda('Duration', name, boundOf(name) + 1)] as [string, Datum[]],
+            ['', lambda('Duration', name, boundOf(name))] as [string, Datum[]],
+          ]),
+    ]),
+];
+
+/** What functions without a route are in, without which they would have no response to be slow with. */
+function groupOf(name: string): string {
+  if (/Image$|Video$/.test(name)) return 'proxies';
+  const events = /^(?:deliver|poll|finalize|handOver|visit|extract|write|count|align)/;
+  return events.test(name) ? 'work' : 'requests';
+}
+
+function boundOf(name: string): number {
+  return groupOf(name) === 'proxies' ? 15_000 : 2000;
+}
 
 describe('the alarms', () => {
-  test('lack those of relays, reservations and self-service in a stage without them', () => {
-    const only = /Notification|pollProviders|unknown-states|reserved-|selfService/;
-
-    expect(namesOf(alarmsOf(plain)).filter((name) => only.test(name))).toEqual([]);
-    expect(namesOf(alarmsOf(full)).filter((name) => only.test(name)).length).toBeGreaterThan(5);
+  test.each(badDays)('%s: only these fire in the end on row %#', (names, data, missing = []) => {
+    expect(firing([...healthyBut(...missing), ...data]).join(' ')).toBe(names);
   });
 
-  test('watch every function for faults, and for internal errors and slowness if it answers callers', () => {
-    const names = namesOf(alarmsOf(full));
-    const onEvents = eventFunctions(full);
-    // Without its data, failed-reads fires.
-    const watchedByFaults = functionNames.filter((name) => name !== 'watchReads');
-    const wanted = watchedByFaults.flatMap((name) => [
-      `faults-${name}`,
-      ...(onEvents.includes(name) ? [] : [`internal-errors-${name}`, `slow-${name}`]),
-      ...(/Image$|Video$/.test(name) ? [`no-success-${name}`] : []),
-    ]);
+  test('all have their bad day, at most 45 of them', () => {
+    const all = [...alarmsOf(full), ...compositesOf(full)].map(nameOf);
+    const shown = badDays.flatMap(([names]) => names.split(' '));
 
-    expect(names.filter((name) => /^(?:faults|internal|slow|no-success)-/.test(name))).toEqual(wanted.sort());
+    expect(all.filter((name) => !shown.includes(name))).toEqual([]);
+    expect(all.length).toBeLessThanOrEqual(45);
+    expect(functionNames.filter((name) => groupOf(name) === 'work' || name === 'watchReads')).toEqual(
+      eventFunctions(full),
+    );
   });
 
-  test('fire beyond their bound in as many periods as they need, and not before', () => {
-    const states = ({ Threshold, ComparisonOperator, DatapointsToAlarm, EvaluationPeriods }: Part) => {
-      const beyond = Threshold + (ComparisonOperator === 'LessThanThreshold' ? -1 : 1);
-      return [0, DatapointsToAlarm - 1, DatapointsToAlarm].map((count) => [
-        ...Array(count).fill(beyond),
-        ...Array(EvaluationPeriods - count).fill(Threshold),
-      ]);
-    };
-    const single = [...alarmsOf(plain), ...alarmsOf(full)].filter(({ Metrics }) => Metrics === undefined);
-
-    for (const alarm of single)
-      expect([alarm.AlarmName, ...states(alarm).map((metric) => alarmState(alarm, { metric }))]).toEqual([
-        ...[alarm.AlarmName, 'OK', 'OK', 'ALARM'],
-      ]);
+  test('fire once as many periods are bad as they need, and not before', () => {
+    for (const [names, data, missing = []] of badDays) {
+      const [good, bad] = [periodOf(healthyBut()), periodOf([...healthyBut(...missing), ...data])];
+      for (const alarm of alarmsOf(full).filter((each) => names.split(' ').includes(nameOf(each)))) {
+        const { DatapointsToAlarm: count } = alarm;
+        const fires = [count - 1, count].map(
+          (some) => stateOf(alarm, (place) => (place < some ? bad : good)) === 'ALARM',
+        );
+        expect([nameOf(alarm), ...fires]).toEqual([nameOf(alarm), false, true]);
+      }
+    }
   });
 
-  const accepted = 2 ** 32;
+  test('lack those of relays in a stage without them', () => {
+    const only = /unknown-states/;
 
-  test.each<[alarm: string, values: Record<string, number | undefined>, state: string]>([
-    ['server-errors', { requests: 100, errors: undefined }, 'OK'],
-    ['server-errors', { requests: 100, errors: 100 }, 'ALARM'],
-    ['server-errors', { requests: 19, errors: 19 }, 'OK'],
-    ['repeated-server-errors', { requests: 1, errors: 1 }, 'ALARM'],
-    ['client-errors', { requests: 100, errors: undefined }, 'OK'],
-    ['client-errors', { requests: 100, errors: 100 }, 'ALARM'],
-    ['no-success-textToVideo', { calls: 10, low: 1, high: 2 }, 'ALARM'],
-    ['no-success-textToVideo', { calls: 9, low: 1, high: 2 }, 'OK'],
-    ['no-success-textToVideo', { calls: 10, low: 1, high: accepted }, 'OK'],
-    // A single caller with bad prompts.
-    ['no-success-textToVideo', { calls: 500, low: 1, high: 1 }, 'OK'],
-    ['video-provider-errors', { errors: 0, calls: 10 }, 'OK'],
-    ['video-provider-errors', { errors: 10, calls: 10 }, 'ALARM'],
-    ['function-throttles', { updateNode: 0 }, 'OK'],
-    ['function-throttles', { updateNode: 1 }, 'ALARM'],
-    ['reserved-throttles', { textToVideo: 1 }, 'ALARM'],
-    ['index-read-throttles', { throttles: 1 }, 'ALARM'],
-    ['work-silent', { metric: 3 }, 'OK'],
-    ['work-silent', { metric: 2 }, 'ALARM'],
-    ['work-age-visit', { due: 600_000, queued: 300 }, 'OK'],
-    ['work-age-visit', { due: 600_000, queued: 301 }, 'ALARM'],
-    ['work-age-visit', { due: undefined, queued: 901 }, 'ALARM'],
-  ])('%s with %j in each period comes to %s', (name, values, state) => {
-    const [alarm] = alarmsOf(full).filter(({ AlarmName }) => AlarmName === prefix + name);
-
-    expect(alarmState(alarm, always(values))).toBe(state);
+    expect(
+      alarmsOf(plain)
+        .map(nameOf)
+        .filter((name) => only.test(name)),
+    ).toEqual([]);
+    expect(JSON.stringify(alarmsOf(plain))).not.toMatch(/pollProviders|selfService/);
   });
 
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html, FILL: a metric that is reported
@@ -170,18 +343,16 @@ describe('the alarms', () => {
     ).toEqual([]);
   });
 
-  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html: a metric that has data
-  // only when something happens is to be treated as not breaching where it has none.
   // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/monitoring-using-cloudwatch.html: a queue has
   // metrics while it is active, which is for up to six hours if it holds messages or is used, and up to 15 minutes late.
   test('are quiet without data, except those on work that must run, and keep their state on dead letters', () => {
-    const stateWithout = (alarm: Part) => {
-      const [name = ''] = namesOf([alarm]);
+    const presence = /^(?:sweep-missing-.*|work-silent|index-age|failed-reads)$/;
+    const stateWithout = (name: string) => {
       if (presence.test(name)) return 'ALARM';
-      return deadLetters.test(name) ? 'kept' : 'OK';
+      return name.endsWith('-dead-letters') ? 'kept' : 'OK';
     };
 
-    expect(breaking((alarm) => alarmState(alarm, {}) === stateWithout(alarm))).toEqual([]);
+    expect(breaking((alarm) => stateOf(alarm, () => new Map()) === stateWithout(nameOf(alarm)))).toEqual([]);
   });
 
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-warm-up.html: at most 2,880 minutes, in which an
@@ -197,21 +368,11 @@ describe('the alarms', () => {
     ).toEqual([]);
   });
 
-  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/percentiles-with-low-samples.html: with fewer than
-  // 10 / (1 - p) samples, 200 for a p95, "ignore" keeps the state. "evaluate" is the default, and is stated here.
-  test('evaluate a percentile of few samples', () => {
-    const isPercentile = ({ ExtendedStatistic }: Part) => ExtendedStatistic !== undefined;
-
-    expect(
-      breaking((alarm) => !isPercentile(alarm) || alarm.EvaluateLowSampleCountPercentile === 'evaluate'),
-    ).toEqual([]);
-  });
-
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html links to each list.
-  test('look at metrics that AWS documents', () => {
+  test('look at metrics that AWS documents, or at the access log’s', () => {
     const names = alarmsOf(full)
-      .flatMap(watched)
-      .map(({ namespace, name }) => `${namespace} ${name}`);
+      .flatMap(metricsOf)
+      .map(({ Namespace, MetricName }) => `${Namespace} ${MetricName}`);
 
     expect([...new Set(names.filter((name) => name.startsWith('AWS/')))].sort()).toEqual([
       ...['4xx', '5xx', 'Count'].map((name) => `AWS/ApiGateway ${name}`),
@@ -220,49 +381,21 @@ describe('the alarms', () => {
       'AWS/S3 BucketSizeBytes',
       ...['AgeOfOldestMessage', 'NumberOfMessagesVisible'].map((name) => `AWS/SQS Approximate${name}`),
     ]);
-  });
-
-  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html, Dimensions: CloudWatch treats
-  // each combination of dimensions as a metric of its own, so an alarm has exactly those with which a line was logged.
-  test('look at metrics of our own with exactly the dimensions that the log lines give them', () => {
-    setVariables({ METRICS_NAMESPACE: own });
-    const paid = { provider: 'image', credits: 1, credits_above_ceiling: 1, provider_ms: 1 };
-    const logged = [
-      { event: 'request', function: 'relightImage', code: 'internal_error', ...paid },
-      { event: 'work', lane: 'deliver', outcome: 'given_up' },
-      { event: 'hand_over', lane: 'deliver', oldest_owed_ms: 1 },
-      { event: 'sweep' },
-      { event: 'unknown_state', provider: 'image' },
-      { event: 'index', lag_ms: 1 },
-      { event: 'log_file', download_bytes: 1 },
-      { event: 'reads', failed_reads: 1 },
-    ].flatMap((fields) => {
-      const line: Part = withMetrics(fields);
-      return line._aws.CloudWatchMetrics.flatMap(({ Dimensions, Metrics }: Part) =>
-        Metrics.map(({ Name }: Part) => [Name, ...Dimensions[0]].join()),
-      );
-    });
-    const metrics = alarmsOf(full)
-      .flatMap(watched)
-      .filter(({ namespace }) => !namespace.startsWith('AWS/'));
-
-    expect(new Set(metrics.map(({ namespace }) => namespace))).toEqual(new Set([own]));
-    for (const [, { FilterPattern, MetricTransformations }] of ofType(full, 'AWS::Logs::MetricFilter')) {
-      // The access log has them as text.
-      expect(FilterPattern).toBe('{ $.route = "POST /bulk/nodes/versions" && $.status = "429" }');
-      for (const { MetricNamespace, MetricName } of MetricTransformations) {
-        expect(MetricNamespace).toBe(own);
-        logged.push(MetricName);
-      }
-    }
-    for (const { name, dimensions } of metrics) expect(logged).toContain([name, ...dimensions].join());
+    expect(ofType(full, 'AWS::Logs::MetricFilter').map(([, filter]) => filter)).toMatchObject([
+      {
+        // The access log has them as text.
+        FilterPattern: '{ $.route = "POST /bulk/nodes/versions" && $.status = "429" }',
+        LogGroupName: { Ref: 'HttpApiLogGroup' },
+        MetricTransformations: [{ MetricNamespace: own, MetricName: 'bulk_throttles', MetricValue: '1' }],
+      },
+    ]);
   });
 
   test("describe their meaning, where to look and what to do, within CloudWatch's limit", () => {
     expect(
       breaking(
         ({ AlarmDescription: it }) =>
-          /^[A-Z].+\. See .+\. .+\.$/.test(asText(it)) && asText(it).length <= 1024,
+          /^[A-Z].+\. See .+\. .+\. Until then: .+\.$/.test(asText(it)) && asText(it).length <= 1024,
       ),
     ).toEqual([]);
   });
@@ -273,44 +406,53 @@ describe('the alarms', () => {
     expect(breaking(({ AlarmDescription: it }) => !refers.test(asText(it)))).toEqual([]);
   });
 
-  test('notify the topic, if there is one, when they begin and when they end', () => {
-    const topic = [parameterSets.full.alarmTopicArn];
+  test('notify the topic of their level, if there is one, when they begin and when they end', () => {
+    const { alarmTopicArn, noticeTopicArn } = parameterSets.full;
+    const all = [...alarmsOf(full), ...compositesOf(full)];
+    const waking = all.filter(({ AlarmActions: [topic] }) => topic === alarmTopicArn).map(nameOf);
 
-    expect(
-      alarmsOf(plain)
-        .flatMap((it) => [it.AlarmActions, it.OKActions])
-        .filter(Boolean),
-    ).toEqual([]);
-    for (const { AlarmActions, OKActions } of alarmsOf(full))
-      expect([AlarmActions, OKActions]).toEqual([topic, topic]);
+    expect(alarmsOf(plain).flatMap((it) => [it.AlarmActions ?? [], it.OKActions ?? []].flat())).toEqual([]);
+    for (const { AlarmActions, OKActions } of all) {
+      expect([alarmTopicArn, noticeTopicArn]).toContain(AlarmActions.join());
+      expect(OKActions).toEqual(AlarmActions);
+    }
+    expect(waking.filter((name) => !name.startsWith('work-age-')).sort()).toEqual([
+      ...['credit-ceiling', 'credits-per-hour', 'download-bytes', 'failed-reads', 'faults-proxies'],
+      ...['faults-requests', 'index-age', 'internal-errors', 'no-success-image', 'no-success-video'],
+      ...['provider-credentials', 'provider-quota', 'server-errors', 'stage-down', 'work-silent'],
+    ]);
+  });
+
+  // https://aws.amazon.com/cloudwatch/pricing: 0.10 a month for each metric that an alarm watches, 0.50 for a composite.
+  test('cost a stage by default as much as docs/capacity.md says', async () => {
+    const stage = await packagedStage('default');
+    const cost = alarmsOf(stage).flatMap(metricsOf).length / 10 + compositesOf(stage).length / 2;
+
+    expect(readFileSync('docs/capacity.md', 'utf8')).toContain(`: alarms ${cost.toFixed(2)},`);
   });
 
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_limits.html, and PutMetricAlarm.
-  // https://aws.amazon.com/cloudwatch/pricing: 0.10 a month for each metric that an alarm watches.
-  test('cost a stage by default as much as docs/capacity.md says', async () => {
-    const metrics = alarmsOf(await packagedStage('default')).flatMap(watched);
-
-    expect(readFileSync('docs/capacity.md', 'utf8')).toContain(
-      `: alarms ${(metrics.length / 10).toFixed(2)},`,
-    );
-  });
-
   test('look at ten metrics at most, for a week at most if their periods are hours, otherwise for a day', () => {
     const seconds = ({ Metrics = [], Period }: Part): number =>
       Period ?? Metrics.find(({ MetricStat }: Part) => MetricStat).MetricStat.Period;
     const isShort = (alarm: Part) =>
       seconds(alarm) * alarm.EvaluationPeriods <= (seconds(alarm) < 3600 ? 86_400 : 604_800);
 
-    expect(breaking((alarm) => watched(alarm).length <= 10 && isShort(alarm))).toEqual([]);
+    expect(breaking((alarm) => metricsOf(alarm).length <= 10 && isShort(alarm))).toEqual([]);
   });
 });
 
+/** Each metric that an alarm looks at, whether by itself or in an expression. */
+function metricsOf(alarm: Part): Part[] {
+  return alarm.Metrics?.flatMap(({ MetricStat }: Part) => MetricStat?.Metric ?? []) ?? [alarm];
+}
+
 test.each([
-  ['direct', 11],
-  ['full', 14],
+  ['direct', 12],
+  ['full', 15],
 ] as const)('the dashboard gives every widget of the %s stage its place and region', async (set, count) => {
   const stage = await packagedStage(set);
-  const { widgets } = JSON.parse(asText(properties(stage, 'Dashboard').DashboardBody));
+  const { widgets } = JSON.parse(inText(properties(stage, 'Dashboard').DashboardBody));
 
   expect(widgets).toHaveLength(count);
   for (const { type, x, width, properties: shown } of widgets)

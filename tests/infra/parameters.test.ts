@@ -18,6 +18,7 @@ const accountPage: Values = {
 /** The other parameters that one needs, so that only its own value is tested. */
 const companions: Record<string, Values> = {
   creditRates: { creditsPerDay: 'none' },
+  noticeTopicArn: { alarmTopicArn: arn('sns', 'alarms') },
   siteDomainName: { site: 'on', siteCertificateArn },
   siteCertificateArn: { site: 'on', siteDomainName: 'nodes.example.com' },
   ...{ accountDomainName: accountPage, accountCertificateArn: accountPage, loginOrigins: accountPage },
@@ -27,6 +28,11 @@ const companions: Record<string, Values> = {
 function problemsWith(name: string, value: string): string[] {
   return sentencesOn({ ...valid, ...companions[name], [name]: value }, region);
 }
+
+const topics: [string, string] = [
+  arn('sns', 'alarms'),
+  `arn:aws-cn:sns:${region}:${account}:alarms|${arn('sns', 'alarms', 'eu-west-1')}|${arn('sns', 'alarms.fifo')}|me@example.com`,
+];
 
 /** One parameter for each rule with the values, separated by bars, that it takes and that it rejects. */
 const rules: Record<string, [good: string, bad: string]> = {
@@ -108,10 +114,8 @@ const rules: Record<string, [good: string, bad: string]> = {
   siteDomainName: ['nodes.example.com', 'https://nodes.example.com|nodes'],
   siteCertificateArn: [siteCertificateArn, siteCertificateArn.replace('us-east-1', 'eu-west-1')],
   hostedZoneId: ['Z0123456789ABCDEFGHIJ', '/hostedzone/Z123|example.com|z123'],
-  alarmTopicArn: [
-    arn('sns', 'alarms'),
-    `arn:aws-cn:sns:${region}:${account}:alarms|${arn('sns', 'alarms', 'eu-west-1')}|${arn('sns', 'alarms.fifo')}|me@example.com`,
-  ],
+  alarmTopicArn: topics,
+  noticeTopicArn: topics,
   archiveAdministratorArn: [
     `arn:aws:iam::${account}:role/archives`,
     `arn:aws-us-gov:iam::${account}:role/archives|arn:aws:iam::${account}:user/me|arn:aws:sts::${account}:assumed-role/archives/me|*`,
@@ -211,6 +215,7 @@ describe('parameters together', () => {
     ],
     [/^accountDomainName needs the stage’s own distribution: /, { ...accountPage, ...cdn }],
     [/^loginOrigins needs accountDomainName: /, { loginOrigins: 'https://oauth2.example.com' }],
+    [/^alarmTopicArn is needed with a noticeTopicArn: /, { noticeTopicArn: arn('sns', 'notices') }],
     [/^accessLogs must be off in this region, or downloadBaseUrl given: /, {}, 'eu-south-1'],
     [/^downloadBaseUrl is needed in this region: /, {}, 'cn-north-1'],
   ])('are rejected with %s: %j', (sentence, values, place = region) => {

@@ -49,13 +49,13 @@ async function serverless(command: string, flags: readonly string[]): Promise<st
 const isRead = (action: string) => /^Get(?:Template|CallerIdentity)$/.test(action);
 
 describe('a deployment over a stage', () => {
-  const { alarmTopicArn, hostedZoneId, ...forgotten } = parameterSets.full;
+  const { alarmTopicArn, noticeTopicArn, hostedZoneId, ...forgotten } = parameterSets.full;
 
   test.each(['deploy', 'deploy function --function bulkNodeVersions'])(
     '%s names forgotten parameters, and sends nothing',
     async (command) => {
       expect(await serverless(command, flagsOf(forgotten))).toContain(
-        `node-registry-prod was deployed with other parameters:\n  alarmTopicArn would fall away: ${alarmTopicArn}\n  hostedZoneId would fall away: ${hostedZoneId}\nNothing was sent.`,
+        `node-registry-prod was deployed with other parameters:\n  alarmTopicArn would fall away: ${alarmTopicArn}\n  hostedZoneId would fall away: ${hostedZoneId}\n  noticeTopicArn would fall away: ${noticeTopicArn}\nNothing was sent.`,
       );
       expect(actions).toContain('GetTemplate');
       expect(actions.filter((action) => !isRead(action))).toEqual([]);

@@ -1,17 +1,24 @@
+import { providerNames } from '../../lib/config.ts';
+import type { Alarm } from '../../infra/template/alarm-resources.ts';
 import { alarmsOf } from '../../infra/template/alarms.ts';
 
-const anyFunction = {
-  name: '<function>',
+const oneFunction = {
+  name: 'one',
   isRoute: true,
-  isPaid: true,
+  provider: undefined,
   slowMs: undefined,
   timeoutSeconds: 29,
+  reserved: undefined,
 };
 
-/** A stage with all features, in which one name represents all functions. */
+/** A stage with all features, and a function of each kind. */
 const everything = {
   namespace: 'own',
-  functions: [undefined, 1].map((reserved) => ({ ...anyFunction, reserved })),
+  functions: [
+    ...providerNames.map((provider) => ({ ...oneFunction, provider })),
+    oneFunction,
+    { ...oneFunction, isRoute: false },
+  ],
   relays: true,
   servesDownloads: true,
   countsDownloads: true,
@@ -20,18 +27,34 @@ const everything = {
   gigabytesPerHour: 0,
 };
 
-/** The list in docs/runbook.md: one line for each alarm; alarms with the same text share one. */
-export function alarmList(): string {
-  const lines = Map.groupBy(alarmsOf(everything), ({ text }) => text);
-  return [...lines]
-    .map(([line, alarms]) => {
-      const names = new Set(alarms.map(({ name }) => `\`${name}\``));
-      return `- ${[...names].join(', ')}: ${line}\n`;
+/** The table in docs/runbook.md: one row for each alarm; alarms with the same text share one. */
+export function alarmTable(): string {
+  const rows = Map.groupBy(alarmsOf(everything), ({ text }) => text);
+  return [...rows.values()]
+    .map((alarms) => {
+      const names = alarms.map(({ name, level }) => (level === 'wake' ? `**\`${name}\`**` : `\`${name}\``));
+      const [says, broken] = alarms[0]?.text.split(/ Until then: (.*)\./) ?? [];
+      const data = [...new Set(alarms.map(firstDatum))].join('; ');
+      return `| ${names.join(', ')} | ${data} | ${says} | ${broken} |\n`;
     })
     .join('');
 }
 
-/** The runbook with a new list. */
-export function withAlarmList(runbook: string): string {
-  return runbook.replace(/^- `faults-.*\n(?:- .*\n)+/m, () => alarmList());
+/** What it watches, and for how long the data must be bad. */
+function firstDatum(alarm: Alarm): string {
+  if ('rule' in alarm) return alarm.rule.replaceAll(/[a-z][a-z-]+/g, '`$&`').toLowerCase();
+  const { metric, seconds, periods, mustRun } = alarm;
+  const metrics = 'expression' in metric ? Object.values(metric.metrics) : [metric];
+  const names = [...new Set(metrics.map(({ name }) => `\`${name}\``))].join(', ');
+  return `${names}${mustRun ? ' or its absence' : ''}, ${lengthOf(seconds * periods[0])}`;
+}
+
+function lengthOf(seconds: number): string {
+  const hours = seconds / 3600;
+  return hours < 1 ? `${seconds / 60} min` : `${hours} h`;
+}
+
+/** The runbook with a new table. */
+export function withAlarmTable(runbook: string): string {
+  return runbook.replace(/^\| \*\*`stage-down.*\n(?:\|.*\n)*/m, () => alarmTable());
 }

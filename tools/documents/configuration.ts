@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { parameters, variables } from '../../infra/parameters/parameters.ts';
 import type { Variables } from '../../lib/config.ts';
 import { createCommand, runCommand } from '@node-registry/command-line/command';
-import { withAlarmList } from './alarms.ts';
+import { withAlarmTable } from './alarms.ts';
 import { withLaneTable } from './lanes.ts';
 import { requiredParameters } from '../../infra/plugins/packages.ts';
 
@@ -75,7 +75,7 @@ if (import.meta.main) {
     summary: `Writes ${file}, the alarms of ${runbook} and the lanes of ${contributing}`,
   }).action(async () => {
     await writeFile(file, await configurationDocument());
-    await writeFile(runbook, withAlarmList(await readFile(runbook, 'utf8')));
+    await writeFile(runbook, withAlarmTable(await readFile(runbook, 'utf8')));
     await writeFile(contributing, withLaneTable(await readFile(contributing, 'utf8')));
     process.stdout.write(`Wrote ${file}, the alarms of ${runbook} and the lanes of ${contributing}.\n`);
   });
