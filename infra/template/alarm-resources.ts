@@ -84,7 +84,7 @@ export function ofQueue(name: string, queue: string): Metric {
 /** In a new stage, schedules start only after the table, created last. They then get the usual time. */
 const creationMinutes = 60;
 
-export function alarmId(name: string): string {
+function alarmId(name: string): string {
   return `${name.split('-').map(upperFirst).join('')}Alarm`;
 }
 

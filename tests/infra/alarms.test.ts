@@ -175,12 +175,12 @@ const bought: Part[] = [
   { function: 'relightImage', provider: 'image' },
   ...['textToVideo', 'extendVideo', 'multiframeVideo'].map((name) => ({ function: name })),
 ];
-const gateway = (name: string, value: number) => reported('ApiGateway', name, { ApiId: '${HttpApi}' }, value);
+const gateway = (name: string, value: number) => reported('ApiGateway', name, { ApiId: `\${HttpApi}` }, value);
 const queue = (name: string, metric: string, value = 1) =>
   reported('SQS', metric, { QueueName: `\${${name}.QueueName}` }, value);
 const waiting = (name: string) => queue(name, 'ApproximateNumberOfMessagesVisible');
 const oldest = (name: string, seconds: number) => queue(name, 'ApproximateAgeOfOldestMessage', seconds);
-const table = { TableName: '${Table}' };
+const table = { TableName: `\${Table}` };
 const pending = { ...table, GlobalSecondaryIndexName: 'pending' };
 const lambda = (metric: string, name: string, value = 1) =>
   reported('Lambda', metric, { FunctionName: `\${${upperFirst(name)}LambdaFunction}` }, value);
