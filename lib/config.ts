@@ -307,10 +307,6 @@ export const downloadLogs = concern(() => ({
   ),
 }));
 
-export const extractionQueue = concern(() => ({
-  EXTRACTION_QUEUE_URL: variable(kind.address, undefined, 'SQS queue of archives to read.'),
-}));
-
 export const indexQueue = concern(() => ({
   INDEX_QUEUE_URL: variable(
     kind.address,

@@ -33,12 +33,8 @@ export const texts = {
     'A task cost more than its ceiling. See `credits_above_ceiling`. Raise its rate in `creditRates` now. Until then: a caller’s limit isn’t exact.',
   lostUploads:
     'An upload’s check was given up, so its version stays pending; or a sweep got lost. See `causes` in its lines. Fix the cause, then [redrive](#redrive-dead-letters). Until then: that version stays pending; others go on.',
-  lostExtractions:
-    'Reading host nodes crashed five times, or failed because of us. See `causes` in its lines. Fix the cause, then [redrive](#redrive-dead-letters). Until then: that version has no host nodes; others go on.',
   lostChanges:
     'Changes of the public index were given up after ten retries. See `index` lines with `causes`. Fix the cause, `npm run admin -- index rebuild $on`, then purge the queue. Until then: the index shows the old state of those nodes, a ban’s too.',
-  oldExtractions:
-    'An archive has waited over two hours. See `faults-work`, throttles, `extraction` lines by `outcome`. Too many publishes: raise `maximumConcurrency` in `serverless.yml`. Until then: new versions have no host nodes; downloads work.',
   oldChanges:
     'A change of the public index has waited over an hour in its queue. See `index` lines with `causes`, throttles and the event source of `writeIndex`. Remove the cause. A large publisher takes long. Until then: the index shows the old state of those nodes, a ban’s too.',
   bucketSize:

@@ -169,7 +169,6 @@ const hourly: Omit<SweepAlarms, 'sweep'> = {
 
 const sweeps: SweepAlarms[] = [
   { sweep: 'uploads', ...hourly },
-  { sweep: 'host-nodes', ...hourly },
   {
     sweep: 'downloads',
     missing: texts.noDownloads,
@@ -294,8 +293,6 @@ function uploadAlarms({ bucketName }: Stage): Alarm[] {
   const size: Metric = { namespace: 'AWS/S3', name: 'BucketSizeBytes', statistic: 'Average', dimensions };
   return [
     deadLetters('finalize-upload', 'FinalizeUploadFailures', texts.lostUploads),
-    deadLetters('extraction', 'ExtractionsFailures', texts.lostExtractions),
-    backlog('extraction', 'Extractions', texts.oldExtractions, 2 * hours),
     alarm('bucket-size', 'notice', texts.bucketSize, size, above(500e9, [1, 2], days)),
   ];
 }

@@ -172,6 +172,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       // Without it, S3 answers 403 instead of 404 for a missing object.
       listBucket,
       allow('sqs', ['SendMessage'], queue('FinalizeUploadFailures')),
+      allow('sqs', ['SendMessage'], queue('ExtractQueue')),
     ],
 
     // It ends what requests that crashed have left in accounts and attempts.
@@ -188,8 +189,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
     // keys.
     extractHostNodes: [
       { table: ['BatchGetItem', 'UpdateItem'], keys: ['nodes'] },
-      due(),
-      served('Extractions'),
+      served('ExtractQueue'),
       { bucket: ['GetObject', 'GetObjectVersion'], folder: 'archives' },
       listBucket,
     ],

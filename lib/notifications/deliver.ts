@@ -24,7 +24,14 @@ import { loadAndPublishSigningKeys } from './signature.ts';
 /** Receivers need the public key before the first notification, so the schedule publishes it. */
 export const deliverNotifications = worker<NotificationRecord>('deliver', {
   handle: deliver,
-  givenUp: () => ({ result: 'failed', ttl: ttlFrom(Date.now()) }),
+  giveUp: async (context, record, given) => {
+    const changes = { ...given, result: 'failed', ttl: ttlFrom(Date.now()) } as const;
+    const asRead = [
+      ['tries', '=', record.tries],
+      ['pending_shard', '=', record.pending_shard],
+    ] as const;
+    return (await update<NotificationRecord>(context, record, changes, asRead)).written;
+  },
   scheduled: loadAndPublishSigningKeys,
 });
 

@@ -5,10 +5,11 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { note } from '../log.ts';
 import { type Decision, decide, type Once } from '../store/decide.ts';
-import { dueShard } from '../store/due.ts';
 import { type Changes, onRevision, Plus, withChanges } from '../store/items.ts';
 import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { deleting, updating, type Write } from '../store/write.ts';
+import { isIn } from '../work/lanes.ts';
+import { owe } from '../work/owe.ts';
 import { blockOf, may } from './may.ts';
 import { isDownloadable, maxVersionBytes, versionWrites } from './node-versions.ts';
 import { requireFits } from './nodes.ts';
@@ -91,14 +92,13 @@ function describe({ deprecated, changelog }: Pick<NodeVersionInput, 'deprecated'
  * by publishing it again, which changes nothing else: the archive never changes.
  */
 export function extractAgain(version: NodeVersionRecord, { now }: Once): Write[] {
-  if (version.extraction_tries === undefined || !isDownloadable(version)) return [];
+  const isEnded = !isIn('extract', version) || !version.tries;
+  if (isEnded || !isDownloadable(version)) return [];
   const changes: Changes<NodeVersionRecord> = {
     host_node_extract_status: 'pending',
     host_node_extract_reason: null,
     extraction: null,
-    extraction_tries: null,
-    pending_shard: dueShard('host-nodes', version.id),
-    pending_since: new Date(now).toISOString(),
+    ...owe('extract', version, version.publisher_id, now),
   };
   return [updating<NodeVersionRecord>(version, changes, onRevision(version))];
 }

@@ -4,11 +4,12 @@ import type { ExtractedFields } from '@node-registry/registry-rules/host-node-en
 import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
 import { decide } from '../store/decide.ts';
-import { dueWork, notDue } from '../store/due.ts';
 import { type Changes, type Item, onRevision, withChanges } from '../store/items.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { update, updating, type Write } from '../store/write.ts';
+import { updating, type Write } from '../store/write.ts';
+import { isIn } from '../work/lanes.ts';
+import { owesNothing } from '../work/owe.ts';
 import { touchedFields, unchangedSince } from './host-nodes.ts';
 import {
   type HostNodeRecord,
@@ -17,7 +18,6 @@ import {
   type NodeVersionRecord,
   nodeRecord,
   nodeVersionRecord,
-  pending,
 } from './records.ts';
 
 /*
@@ -26,13 +26,8 @@ import {
  * data. So events may come twice, late or in any order, among any edits, and the entries end the same.
  */
 
-/** The archive that host nodes were read from. */
-export interface ExtractedArchive {
-  nodeId: string;
-  version: string;
-  versionId: string;
-  sha256: string;
-}
+/** The version and archive that host nodes were read from. */
+export type ExtractedArchive = Pick<NodeVersionRecord, 'node_id' | 'version' | 'id' | 'sha256' | 'tries'>;
 
 export interface FoundHostNodes {
   /** The extractor's version. */
@@ -64,7 +59,7 @@ export async function writeHostNodes(
   archive: ExtractedArchive,
   { nodes, by }: Pick<FoundHostNodes, 'nodes' | 'by'>,
 ): Promise<boolean> {
-  const keys = [...nodes.keys()].map((name) => hostNodeKey(archive.nodeId, archive.version, name));
+  const keys = [...nodes.keys()].map((name) => hostNodeKey(archive.node_id, archive.version, name));
   const items = keys.length === 0 ? [] : await get(context, ...keys);
   let units = 0;
   let isComplete = true;
@@ -111,20 +106,22 @@ function isWritten(entry: Entry, current: HostNodeRecord | undefined): boolean {
 }
 
 /**
- * Records on the version, and on its node's copy, how its extraction ended, and removes it from the due list.
- * Returns false if another archive took its place, or a newer extractor was here. `also` is written with it.
+ * Records on the version, and on its node's copy, how its extraction ended; it owes none any more, unless it is listed as
+ * given up. Returns false if another archive took its place, or a newer extractor was here. `also` is written with it.
  */
 export function finishExtraction(
   context: Context,
   archive: ExtractedArchive,
   { by, status, reason, nodes, openFields, tags }: FoundHostNodes,
-  { also = [], tries = null }: { also?: readonly Write[]; tries?: number | null } = {},
+  { also = [], givenUp }: { also?: readonly Write[]; givenUp?: Changes<NodeVersionRecord> } = {},
 ): Promise<boolean> {
-  const first = [nodeVersionKey(archive.nodeId, archive.version), nodeKey(archive.nodeId)] as const;
+  const first = [nodeVersionKey(archive.node_id, archive.version), nodeKey(archive.node_id)] as const;
   return decide(context, { first }, ([versionItem, nodeItem], { now }) => {
     const version = nodeVersionRecord(versionItem);
-    if (version?.id !== archive.versionId || version.sha256 !== archive.sha256) return { result: false };
+    if (version?.id !== archive.id || version.sha256 !== archive.sha256) return { result: false };
     if ((version.extraction?.by ?? 0) > by) return { result: false };
+    // Its publisher asked for another reading meanwhile.
+    if (givenUp && version.tries !== archive.tries) return { result: false };
     // An administrator's own tags stay, even if the extraction found the same ones.
     const own = (version.tags_admin ?? []).filter((tag) => !version.extraction?.tags?.includes(tag));
     const added = tags.filter((tag) => !own.includes(tag));
@@ -135,11 +132,11 @@ export function finishExtraction(
     };
     const at = new Date(now).toISOString();
     const extraction = { by, at, nodes: nodes.size, open_fields: openFields, tags: added };
-    const unlisted = dueWork(version) === 'host-nodes' && notDue;
-    const changes = { ...shown, extraction, extraction_tries: tries, ...unlisted };
+    const listing = givenUp ?? (isIn('extract', version) && owesNothing);
+    const changes = { ...shown, extraction, ...listing };
     const writes: Write[] = [updating<NodeVersionRecord>(version, changes, onRevision(version))];
     const node = nodeRecord(nodeItem);
-    if (node?.latest_version?.id === archive.versionId) {
+    if (node?.latest_version?.id === archive.id) {
       const latest_version = withChanges(node.latest_version, shown);
       writes.push(updating<NodeRecord>(node, { latest_version }, onRevision(node)));
     }
@@ -147,77 +144,8 @@ export function finishExtraction(
   });
 }
 
-/**
- * Whether an archive may be read. `early`: its version isn't active yet, or its node doesn't show it yet;
- * `exhausted`: there were enough tries.
- */
-export type ExtractionState = 'awaited' | 'exhausted' | 'early' | 'extracted_before' | 'unknown';
-
-/** With the queue's retries and an hour between sweeps, they take about two and a half hours. */
-const maxTries = 12;
-const pauseMs = 60 * 60 * 1000;
-
-const dueLater = (now: number) => ({ pending_since: new Date(now + pauseMs).toISOString() });
-
-/** Counts a try before the archive is read, so that a killed one counts, and schedules the next. */
-export function beginExtraction(
-  context: Context,
-  archive: ExtractedArchive,
-  by: number,
-): Promise<ExtractionState> {
-  const first = [nodeVersionKey(archive.nodeId, archive.version)] as const;
-  return decide(context, { first }, ([item], { now }) => {
-    const version = nodeVersionRecord(item);
-    const result = extractionState(version, archive, by);
-    const isListed = dueWork(version) === 'host-nodes';
-    if (!version || (result !== 'awaited' && !(result === 'extracted_before' && isListed))) return { result };
-    const changes = result === 'awaited' ? begun(version, isListed && dueLater(now)) : notDue;
-    return { writes: [updating<NodeVersionRecord>(version, changes, onRevision(version))], result };
-  });
-}
-
-function extractionState(
-  version: NodeVersionRecord | undefined,
-  archive: ExtractedArchive,
-  by: number,
-): ExtractionState {
-  if (version?.id !== archive.versionId) return 'unknown';
-  if (version.status === pending || dueWork(version) === 'uploads') return 'early';
-  if (version.sha256 !== archive.sha256) return 'unknown';
-  if (version.extraction && version.extraction.by >= by) return 'extracted_before';
-  return (version.extraction_tries ?? 0) < maxTries ? 'awaited' : 'exhausted';
-}
-
-function begun(
-  { extraction_tries = 0 }: NodeVersionRecord,
-  listing: Changes<NodeVersionRecord> | false,
-): Changes<NodeVersionRecord> {
-  return {
-    extraction_tries: extraction_tries + 1,
-    ...(extraction_tries > 0 && { host_node_extract_reason: unended(extraction_tries, 'It is tried again') }),
-    ...listing,
-  };
-}
-
-function unended(tries: number, next: string): string {
+/** What its owner reads while reading an archive did not end by itself. */
+export function unended(tries: number, next: string): string {
   const times = tries === 1 ? 'once' : `${tries} times`;
   return `Reading it was tried ${times} and ran out of time or memory. ${next}; publish the same version again to have it read sooner.`;
-}
-
-/** Ends an extraction after too many tries. The pack may be fine, so a publish starts it again. */
-export function giveUpExtraction(context: Context, archive: ExtractedArchive, by: number): Promise<boolean> {
-  const reason = unended(maxTries, 'It is not tried again by itself');
-  const found: FoundHostNodes = { by, status: 'failed', reason, nodes: new Map(), openFields: 0, tags: [] };
-  return finishExtraction(context, archive, found, { tries: maxTries });
-}
-
-/** Reschedules a version before its message is sent. False if it is no longer due, or was taken meanwhile. */
-export async function postponeExtraction(
-  context: Context,
-  { pending_since, ...key }: Key & { pending_since: string },
-): Promise<boolean> {
-  const { written } = await update<NodeVersionRecord>(context, key, dueLater(Date.now()), [
-    ['pending_since', '=', pending_since],
-  ]);
-  return written;
 }

@@ -4,11 +4,21 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note } from '../log.ts';
 import { decide } from '../store/decide.ts';
-import { dueShard, dueWork, notDue } from '../store/due.ts';
+import { dueWork } from '../store/due.ts';
 import { type Changes, type Clause, onRevision } from '../store/items.ts';
-import { nodeKey, nodeVersionKey, personalAccessTokenKey, publisherKey, trustKey } from '../store/keys.ts';
+import {
+  keyOf,
+  nodeKey,
+  nodeVersionKey,
+  personalAccessTokenKey,
+  publisherKey,
+  trustKey,
+} from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update, updating } from '../store/write.ts';
+import type { Owing } from '../work/lanes.ts';
+import { owe, owesNothing } from '../work/owe.ts';
+import { sendSoon } from '../work/send.ts';
 import { versionWrites } from './node-versions.ts';
 import { type AnswerOf, closedBy } from './may.ts';
 import { forgetPending } from './pending-versions.ts';
@@ -235,30 +245,37 @@ async function change(
   return written;
 }
 
-/** Updates the node's latest_version after an upload, and lists the version for its extraction. */
+/** Updates the node's latest_version after an upload, and has the version's host nodes read. */
 export async function finishPublishing(context: Context, nodeId: string, version: string): Promise<void> {
-  await moveLatest(context, nodeId, version).catch((error: unknown) => {
+  const owing = await moveLatest(context, nodeId, version).catch((error: unknown) => {
     // Concurrent edits that fit alone can leave no room for another latest version: the node keeps its own.
     if (!(error instanceof ApiError) || error.code !== 'record_too_large') throw error;
     log('warn', 'latest_version_too_large', { node_id: nodeId, version });
     return moveLatest(context, nodeId, version, false);
   });
+  if (owing) await sendSoon(context, 'extract', owing);
 }
 
-function moveLatest(context: Context, nodeId: string, label: string, isShown = true): Promise<void> {
+/** The version, if it owes an extraction since then. */
+function moveLatest(
+  context: Context,
+  nodeId: string,
+  label: string,
+  isShown = true,
+): Promise<Owing | undefined> {
   const first = [nodeVersionKey(nodeId, label), nodeKey(nodeId)] as const;
-  return decide(context, { first }, ([versionItem, nodeItem], { now }) => {
+  return decide(context, { first }, ([versionItem, nodeItem]) => {
     const [version, node] = [nodeVersionRecord(versionItem), nodeRecord(nodeItem)];
     if (!version || !node || dueWork(version) !== 'uploads' || version.status === pending)
       return { result: undefined };
     const isDue = version.host_node_extract_status === 'pending';
-    const changes = isDue
-      ? { pending_shard: dueShard('host-nodes', version.id), pending_since: new Date(now).toISOString() }
-      : notDue;
+    const owing = isDue ? owe('extract', version, version.publisher_id) : undefined;
+    const changes = owing ?? owesNothing;
     const writes = isShown
       ? versionWrites(node, undefined, [{ before: version, changes }])
       : [updating<NodeVersionRecord>(version, changes, onRevision(version))];
     const upload = { publisherId: version.publisher_id, nodeId, version: label };
-    return { writes, beside: [() => forgetPending(context, upload)], result: undefined };
+    const beside = [() => forgetPending(context, upload)];
+    return { writes, beside, result: owing && { ...keyOf(version), ...owing } };
   });
 }

@@ -11,6 +11,7 @@ import type { Once } from '../store/decide.ts';
 import { historyKey, type Key } from '../store/keys.ts';
 import { absent, typedRead } from '../store/items.ts';
 import { updating, type Write } from '../store/write.ts';
+import type { Owing } from '../work/lanes.ts';
 
 /*
  * The records of the table, one type per kind; lib/store/keys.ts has their keys. Attributes that a response
@@ -127,7 +128,7 @@ export interface VersionCopy extends Omit<NodeVersion, 'downloadUrl'> {
   published_at?: string;
 }
 
-export interface NodeVersionRecord extends Stored, VersionCopy {
+export interface NodeVersionRecord extends Stored, VersionCopy, Omit<Owing, keyof Key> {
   host_node_extract_status: NonNullable<VersionCopy['host_node_extract_status']>;
   node_id: string;
   publisher_id: string;
@@ -147,9 +148,6 @@ export interface NodeVersionRecord extends Stored, VersionCopy {
   /** The finalizer that checks an archive for it, and until when, in milliseconds. */
   checked_by?: string;
   checked_until?: number;
-  /** Present while work is left; the index `pending` lists these. */
-  pending_shard?: string;
-  pending_since?: string;
   /** The reasons for its bans, by the banned subject: it stays banned until the last of them is lifted. */
   bans?: Partial<Record<BanSubject, string>>;
   before_ban?: BeforeBan;
@@ -157,8 +155,6 @@ export interface NodeVersionRecord extends Stored, VersionCopy {
   before_withdrawal?: Shown;
   /** The result of the last extraction of host nodes. */
   extraction?: ExtractionSummary;
-  /** How many times reading its archive was started, until one of them finished. */
-  extraction_tries?: number;
 }
 
 interface ExtractionSummary {

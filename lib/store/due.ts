@@ -11,12 +11,11 @@ import { queryPage } from './read.ts';
  * a sweep needs no memory of its own: unvisited or failed work is still there for the next one.
  */
 
-export type DueWork = 'uploads' | 'host-nodes' | 'commands';
+export type DueWork = 'uploads' | 'commands';
 
 /** Each takes 1,000 writes a second. A task with three notified states makes six. */
 const shards: Record<DueWork, readonly string[]> = {
   uploads: shardNames('', 16),
-  'host-nodes': shardNames('extract-', 16),
   commands: shardNames('command-', 1),
 };
 
@@ -106,7 +105,7 @@ interface DuePage {
  * The keys of due work, a page of each shard in turn, starting with a random shard: runs that are out of time
  * leave different work behind. Holds only one page in memory.
  */
-export async function* duePages(
+async function* duePages(
   context: Context,
   { work, period, order, hasTime }: DuePages,
 ): AsyncGenerator<DuePage> {

@@ -1,118 +1,81 @@
-import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { type Context, contextOf, type EventInvocation } from '../context.ts';
+import { extractInWorker } from '@node-registry/host-nodes/in-worker';
+import { entriesOf } from '@node-registry/registry-rules/host-node-entries';
 import { readTextFiles } from '../archives/text-files.ts';
 import { findObject } from '../bucket/bucket.ts';
-import { publishedKeyOf } from '../bucket/object-keys.ts';
-import { extractInWorker } from '@node-registry/host-nodes/in-worker';
-import { describeError, log, note, withLogFields } from '../log.ts';
-import {
-  beginExtraction,
-  type ExtractionState,
-  finishExtraction,
-  type FoundHostNodes,
-  giveUpExtraction,
-  writeHostNodes,
-} from '../registry/extraction.ts';
-import { entriesOf } from '@node-registry/registry-rules/host-node-entries';
-import { handOverExtractions, maxReceives, namedArchives, sendLater } from './extraction-queue.ts';
+import type { Context } from '../context.ts';
+import { log, note } from '../log.ts';
+import { finishExtraction, type FoundHostNodes, unended, writeHostNodes } from '../registry/extraction.ts';
+import type { NodeVersionRecord } from '../registry/records.ts';
+import { onRevision } from '../store/items.ts';
+import { update } from '../store/write.ts';
+import { lanes } from '../work/lanes.ts';
+import { owesNothing } from '../work/owe.ts';
+import { type Outcome, worker } from '../work/worker.ts';
 
 /** Increased when an extractor finds something else in the same archive: then it may run again. */
 export const extractor = 5;
 
+/** Reads the host nodes from a published archive, and writes them. One archive takes the function's memory. */
+export const extractHostNodes = worker<NodeVersionRecord>('extract', {
+  handle: extract,
+  // The pack may be fine, so a publish starts it again.
+  giveUp: (context, version, givenUp) => {
+    const tries = lanes.extract.waitSeconds.length + 1;
+    const reason = unended(tries, 'It is not tried again by itself');
+    const found = {
+      by: extractor,
+      status: 'failed',
+      reason,
+      nodes: new Map(),
+      openFields: 0,
+      tags: [],
+    } as const;
+    return finishExtraction(context, version, found, { givenUp });
+  },
+});
+
 /**
- * The result of an extraction. `early`: its version isn't active yet; `superseded`: it now has another
- * archive or a newer extraction; `missing`: the object doesn't exist; `interrupted`: it ran out of time or
- * memory, although the pack may be fine; `unfinished`: there was no time to write all of its entries, and
- * another try writes the rest.
+ * The result of an extraction. `superseded`: the version now has a newer extraction; `missing`: the object doesn't
+ * exist; `interrupted`: it ran out of time or memory, although the pack may be fine; `unfinished`: there was no time to
+ * write all of its entries, and another try writes the rest.
  */
-type ExtractionResult =
-  | 'success'
-  | 'failed'
-  | 'missing'
-  | 'superseded'
-  | 'interrupted'
-  | 'unfinished'
-  | Exclude<ExtractionState, 'awaited'>;
+type ExtractionResult = FoundHostNodes['status'] | 'missing' | 'superseded' | 'interrupted' | 'unfinished';
 
-type ExtractionEvent = SQSEvent | EventBridgeEvent<'Scheduled Event', unknown>;
-
-/** May end differently next time. The version is listed, so after the last receive the sweep retries it. */
-const unended: readonly ExtractionResult[] = ['unfinished', 'interrupted'];
-
-/** Handles the queue's messages, and the schedule that queues due extractions. */
-export async function extractHostNodes(
-  event: ExtractionEvent,
-  invocation: EventInvocation,
-): Promise<SQSBatchResponse | undefined> {
-  const context = contextOf(invocation);
-  const fields = { function: 'extractHostNodes', function_request_id: invocation.awsRequestId };
-  return withLogFields(fields, async () => {
-    if ('Records' in event) return extractBatch(context, event);
-    const { failed } = await handOverExtractions(context);
-    if (failed > 0) throw new Error(`${failed} versions could not be handed to the queue.`);
-    return undefined;
-  });
-}
-
-/** Sequential: each takes the memory of the function. Deployed, a batch is one message. */
-async function extractBatch(context: Context, { Records }: SQSEvent): Promise<SQSBatchResponse> {
-  const batchItemFailures: SQSBatchResponse['batchItemFailures'] = [];
-  for (const { messageId, body, attributes } of Records) {
-    const sent = Number(attributes.SentTimestamp);
-    const isDone = await withLogFields({ message: messageId }, async () => {
-      try {
-        let isDone = true;
-        for (const archive of namedArchives(body)) {
-          const outcome = await extractOne(context, archive.key, sent);
-          if (outcome === 'early') await sendLater(context, archive);
-          if (unended.includes(outcome)) isDone = isLast(attributes);
-        }
-        return isDone;
-      } catch (error) {
-        log('error', 'extraction', { outcome: 'failed', ...describeError(error) });
-        return false;
-      }
-    });
-    if (!isDone) batchItemFailures.push({ itemIdentifier: messageId });
+async function extract(context: Context, version: NodeVersionRecord): Promise<Outcome> {
+  note({ node_id: version.node_id, version: version.version, key: version.archive_key });
+  // Read during a ban, which had put aside that it was owed.
+  if (version.extraction && version.extraction.by >= extractor) {
+    const { written } = await update<NodeVersionRecord>(context, version, owesNothing, onRevision(version));
+    return written ? 'done' : 'superseded';
   }
-  return { batchItemFailures };
-}
-
-function isLast({ ApproximateReceiveCount }: { ApproximateReceiveCount: string }): boolean {
-  return Number(ApproximateReceiveCount) >= maxReceives;
-}
-
-async function extractOne(context: Context, objectKey: string, sent: number): Promise<ExtractionResult> {
   const started = performance.now();
-  note({ key: objectKey });
-  const outcome = await extractArchive(context, objectKey);
-  const ms = Math.round(performance.now() - started);
-  log('info', 'extraction', { outcome, ms, lag_ms: Date.now() - sent });
-  return outcome;
+  const outcome = await extractArchive(context, version);
+  log('info', 'extraction', { outcome, ms: Math.round(performance.now() - started) });
+  if (outcome === 'unfinished') return 'more';
+  if (outcome === 'missing') return { again: { last_error: 'The bucket has no such archive.' } };
+  if (outcome === 'interrupted')
+    return { again: { host_node_extract_reason: unended(version.tries ?? 1, 'It is tried again') } };
+  return outcome === 'superseded' ? outcome : 'done';
 }
 
-/** Reads the host nodes from an archive, and writes them. Trusts only the object key in the event. */
-export async function extractArchive(context: Context, objectKey: string): Promise<ExtractionResult> {
-  const archive = publishedKeyOf(objectKey);
-  if (!archive) return 'unknown';
-  note({ node_id: archive.nodeId, version: archive.version });
-  const begun = await beginExtraction(context, archive, extractor);
-  if (begun === 'exhausted') await giveUpExtraction(context, archive, extractor);
-  if (begun !== 'awaited') return begun;
-  const found = await readHostNodes(objectKey, archive.nodeId);
+export async function extractArchive(
+  context: Context,
+  version: NodeVersionRecord,
+): Promise<ExtractionResult> {
+  const found = await readHostNodes(version);
   if (found === 'missing' || found === 'interrupted') return found;
-  if (!(await writeHostNodes(context, archive, found))) return 'unfinished';
-  return (await finishExtraction(context, archive, found)) ? found.status : 'superseded';
+  if (!(await writeHostNodes(context, version, found))) return 'unfinished';
+  return (await finishExtraction(context, version, found)) ? found.status : 'superseded';
 }
 
 /** The host nodes and risks of an archive, in the stored form. */
-export async function readHostNodes(
-  objectKey: string,
-  nodeId: string,
-): Promise<FoundHostNodes | 'missing' | 'interrupted'> {
-  const object = await findObject(objectKey);
+export async function readHostNodes({
+  archive_key = '',
+  node_id,
+}: Pick<NodeVersionRecord, 'archive_key' | 'node_id'>): Promise<FoundHostNodes | 'missing' | 'interrupted'> {
+  const object = await findObject(archive_key);
   if (!object) return 'missing';
-  const extraction = await extractInWorker(await readTextFiles(object), nodeId);
+  const extraction = await extractInWorker(await readTextFiles(object), node_id);
   if (extraction.status === 'interrupted') {
     note({ extractor, reason: extraction.reason });
     return 'interrupted';

@@ -69,6 +69,19 @@ export const lanes = {
     maxAgeSeconds: hours,
     maxGivenUp: 10,
   },
+  extract: {
+    function: 'extractHostNodes',
+    item: 'published version',
+    group: 'the publisher',
+    shards: 4,
+    leaseSeconds: 150,
+    waitSeconds: [30, 5 * minutes, 30 * minutes, 1 * hours, 2 * hours],
+    moreSeconds: 2,
+    givenUp: 'its host nodes are `failed`, until it is published again',
+    without: 'host nodes stay `pending`',
+    maxAgeSeconds: 2 * hours,
+    maxGivenUp: 10,
+  },
   visit: {
     function: 'visitAccounts',
     item: 'account with open attempts',
@@ -119,6 +132,11 @@ export function shardOf(lane: LaneName, { pk }: Pick<Key, 'pk'>, group: string):
 
 export function givenUpShard(lane: LaneName): string {
   return `${lane}-given-up`;
+}
+
+/** Whether an item owes work in a lane, or its work there was given up. */
+export function isIn(lane: LaneName, item: Owing | undefined): boolean {
+  return item !== undefined && (laneOf(item) === lane || item.pending_shard === givenUpShard(lane));
 }
 
 export function laneOf({ pending_shard }: Owing): LaneName | undefined {

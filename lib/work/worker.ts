@@ -25,8 +25,8 @@ interface Failure {
 
 interface Handler<Item extends Owing> {
   handle: (context: Context, item: Item) => Promise<Outcome>;
-  /** What the item says besides, once it was given up. */
-  givenUp?: (item: Item) => object;
+  /** Writes the changes of an item that is given up, and what else that means. False if it has changed. */
+  giveUp?: (context: Context, item: Item, changes: Changes<Owing>) => Promise<boolean>;
   /** What the function does on its schedule, if it has one. */
   scheduled?: (context: Context) => Promise<unknown>;
 }
@@ -92,7 +92,7 @@ function readMessage(body: string): Message | undefined {
 async function work<Item extends Owing>(
   context: Context,
   name: LaneName,
-  { handle, givenUp }: Handler<Item>,
+  { handle, giveUp: giveUpItem }: Handler<Item>,
   { tries, ...key }: Message,
 ): Promise<void> {
   const read = typedRead<Item>();
@@ -106,14 +106,16 @@ async function work<Item extends Owing>(
       ['pending_shard', '=', found.pending_shard],
       ['tries', '=', triesBefore],
     ]);
-  const giveUp = async (why: object, triesBefore: number) => {
-    const listed = { pending_shard: givenUpShard(name), pending_since: timeText(Date.now()) };
-    const { written } = await change({ ...why, ...givenUp?.(found), ...listed }, triesBefore);
-    if (written) log('warn', 'work', { lane: name, outcome: 'given_up', ...key });
+  let item = found;
+  const giveUp = async (why: object) => {
+    const changes = { ...why, pending_shard: givenUpShard(name), pending_since: timeText(Date.now()) };
+    const isWritten = giveUpItem
+      ? await giveUpItem(context, item, changes)
+      : (await change(changes, item.tries ?? 0)).written;
+    if (isWritten) log('warn', 'work', { lane: name, outcome: 'given_up', ...key });
   };
   // The last try died.
-  if (isCounted && tries > waitSeconds.length) return giveUp({}, tries);
-  let item = found;
+  if (isCounted && tries > waitSeconds.length) return giveUp({});
   if (isCounted) {
     const begun = await change({ tries: tries + 1, ...leased(name, found) }, tries);
     if (!begun.written) return;
@@ -134,7 +136,7 @@ async function work<Item extends Owing>(
   if (!isCounted) return;
   const { again = {}, isHopeless = false }: Partial<Failure> = outcome === 'again' ? {} : outcome;
   const wait = waitSeconds[tries];
-  if (isHopeless || wait === undefined) return giveUp(again, tries + 1);
+  if (isHopeless || wait === undefined) return giveUp(again);
   // Up to a fifth earlier: what failed together must not return together.
   const seconds = Math.round(wait * (1 - Math.random() / 5));
   // The queue can't wait longer, so the item does.

@@ -34,7 +34,7 @@ const listed = (nodeId: string) => adminJson('host-node', 'list', nodeId, '1.0.0
 describe('node-version extract', () => {
   test('reads the host nodes of a version again, keeps edits, removes the rest, and leaves a history', async () => {
     const upload = await publishPack('again', ['Kept', 'Edited']);
-    const before = { nodeId: 'again', version: '1.0.0', versionId: upload.versionId, sha256: '' };
+    const before = { node_id: 'again', version: '1.0.0', id: upload.versionId };
     const empty = {
       deprecated: null,
       experimental: null,
@@ -49,7 +49,7 @@ describe('node-version extract', () => {
     await writeHostNodes(soon(), before, { nodes, by: 0 });
     const caller = { userId: 'demo-owner', isAdmin: false };
     const changes = { category: 'theirs' };
-    await changeHostNode(soon(), { ...before, hostNodeName: 'Edited', changes, caller });
+    await changeHostNode(soon(), { ...upload, hostNodeName: 'Edited', changes, caller });
     const { stdout } = await admin('node-version', 'extract', 'again', '1.0.0');
 
     expect(stdout).toMatch(/Host nodes +success: 2 by extractor \d+ at/);

@@ -7,16 +7,19 @@ import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { extractor } from '../../lib/uploads/extract-archive.ts';
 import { hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
+import { lanes } from '../../lib/work/lanes.ts';
+import { lostAfterMs } from '../../lib/work/owe.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { stopDate } from '@node-registry/testing/clock';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { setFields, storedItem, storedNode } from '../support/registry.ts';
 import {
-  eventForKey,
   extractionEvent,
   finalize,
   publish,
+  putObject,
   sha256,
   storedVersion,
   uploaded,
@@ -25,7 +28,6 @@ import { zip } from '@node-registry/testing/zip';
 import { hostNodeRecord, hostNodeView } from '../../lib/registry/records.ts';
 
 const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 };
-const again = { batchItemFailures: [{ itemIdentifier: expect.any(String) }] };
 const done = { batchItemFailures: [] };
 
 function pack(names: readonly string[], more = ''): Buffer {
@@ -64,7 +66,7 @@ describe('a published archive', () => {
   test('gets its host nodes as entries, and its version and node say so', async () => {
     const archive = pack(['Load | it', 'Save']);
     const upload = await publishPack('extracted', archive);
-    await handler(extractionEvent(upload, archive), context);
+    await handler(extractionEvent(upload), context);
 
     expect(await hostNode('extracted', 'Load | it')).toMatchObject({
       ...{ host_node_name: 'Load | it', category: 'ours', description: '', function: 'run' },
@@ -76,12 +78,11 @@ describe('a published archive', () => {
     const success = { host_node_extract_status: 'success' };
     expect(await storedVersion('extracted', '1.0.0')).toMatchObject({ ...success, extraction });
     expect(await storedNode('extracted')).toMatchObject({ latest_version: success });
-    expect(lines().at(-1)).toEqual({
+    expect(lines('extraction').at(-1)).toEqual({
       ...{ level: 'info', event: 'extraction', function: 'extractHostNodes' },
-      ...{ function_request_id: 'an-event', message: expect.any(String) },
+      ...{ function_request_id: 'an-event', ms: expect.any(Number) },
       ...{ key: archiveKey(upload, sha256(archive)), node_id: 'extracted', version: '1.0.0', extractor },
       ...{ host_nodes: 2, open_fields: 0, steps: expect.any(Number), outcome: 'success' },
-      ...{ ms: expect.any(Number), lag_ms: expect.any(Number) },
     });
   });
 
@@ -89,7 +90,7 @@ describe('a published archive', () => {
     const open = 'import outside\nfrom .nodes import N\nclass O(N): CATEGORY = outside.C\n';
     const archive = pack(['Sure'], `${open}if outside.f(): NODE_CLASS_MAPPINGS["Open"] = O\n`);
     const upload = await publishPack('extracted-open', archive);
-    await handler(extractionEvent(upload, archive), context);
+    await handler(extractionEvent(upload), context);
     const entry = hostNodeRecord(await hostNode('extracted-open', 'Open'));
 
     expect(entry && hostNodeView(entry, undefined)).toMatchObject({
@@ -105,9 +106,9 @@ describe('a published archive', () => {
   test('yields its host nodes once, however often its event comes', async () => {
     const archive = pack(['Once']);
     const upload = await publishPack('extracted-once', archive);
-    await Promise.all([1, 2].map(() => handler(extractionEvent(upload, archive), context)));
+    await Promise.all([1, 2].map(() => handler(extractionEvent(upload), context)));
     const first = await storedVersion('extracted-once', '1.0.0');
-    await handler(extractionEvent(upload, archive), context);
+    await handler(extractionEvent(upload), context);
 
     expect(await storedVersion('extracted-once', '1.0.0')).toEqual(first);
     expect(await hostNode('extracted-once', 'Once')).toMatchObject({ function: 'run' });
@@ -116,7 +117,7 @@ describe('a published archive', () => {
   test('fails with the reason if it lists no nodes, and stays downloadable', async () => {
     const archive = zip([{ name: '__init__.py', data: 'x = 1' }]);
     const upload = await publishPack('extracted-none', archive);
-    await handler(extractionEvent(upload, archive), context);
+    await handler(extractionEvent(upload), context);
 
     const reason = 'Its __init__.py has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.';
     expect(await storedVersion('extracted-none', '1.0.0')).toMatchObject({
@@ -129,7 +130,7 @@ describe('a published archive', () => {
   test('gets the risky calls of its code as admin tags, on the version and its node’s copy', async () => {
     const archive = pack(['Tagged'], 'import os\ndef f(): os.system(eval("1"))\n');
     const upload = await publishPack('extracted-tags', archive);
-    await handler(extractionEvent(upload, archive), context);
+    await handler(extractionEvent(upload), context);
 
     const tags_admin = ['calls-eval', 'calls-os-system'];
     expect(await storedVersion('extracted-tags', '1.0.0')).toMatchObject({ tags_admin });
@@ -140,7 +141,7 @@ describe('a published archive', () => {
 describe('a published archive with very long texts', () => {
   const publishNodes = async (nodeId: string, python: string) => {
     const archive = zip([{ name: 'pack/__init__.py', data: python, method: 8 }]);
-    await handler(extractionEvent(await publishPack(nodeId, archive), archive), context);
+    await handler(extractionEvent(await publishPack(nodeId, archive)), context);
   };
 
   test('contains entries that the store accepts, without the texts that do not fit', async () => {
@@ -188,116 +189,94 @@ NODE_CLASS_MAPPINGS = {"good": N, "bad\\ud800": N}
   });
 });
 
-describe('an event that is about nothing', () => {
-  test.each([
-    ['a key of another shape', 'archives/x.zip'],
-    ['a version that there is not', `archives/no-such/1.0.0/${'0'.repeat(8)}-${'a'.repeat(64)}.zip`],
-  ])('changes nothing: %s', async (_title, key) => {
-    expect(await handler(eventForKey(key), context)).toEqual(done);
-
-    expect(lines()).toContainEqual(expect.objectContaining({ event: 'extraction', outcome: 'unknown' }));
-  });
-
-  test('changes nothing for other bytes than the version has', async () => {
-    const archive = pack(['Right']);
-    const upload = await publishPack('extracted-other', archive);
-    await handler(extractionEvent(upload, pack(['Wrong'])), context);
-
-    expect(await hostNode('extracted-other', 'Wrong')).toBeUndefined();
-    const { host_node_extract_status } = await storedVersion('extracted-other', '1.0.0');
-    expect(host_node_extract_status).toBe('pending');
-  });
-});
-
-test('ends the message of an archive that is gone', async () => {
-  const archive = pack(['Gone']);
-  const upload = await publishPack('extracted-gone', archive);
-  const Key = archiveKey(upload, sha256(archive));
-  await s3().send(new DeleteObjectCommand({ Bucket: bucketName(), Key }));
-
-  expect(await handler(extractionEvent(upload, archive), context)).toEqual(done);
-  expect(lines()).toContainEqual(expect.objectContaining({ event: 'extraction', outcome: 'missing' }));
-});
-
-/** https://docs.aws.amazon.com/AmazonS3/latest/userguide/notification-content-structure.html */
-test('ends the message with which S3 tests the queue', async () => {
-  const event = eventForKey('unused');
-  const body = { Service: 'Amazon S3', Event: 's3:TestEvent', Bucket: 'archives', Time: 'now' };
-  for (const record of event.Records) record.body = JSON.stringify(body);
-
-  expect(await handler(event, context)).toEqual(done);
-});
-
-test('keeps a message that names nothing, for the dead-letter queue', async () => {
-  const event = eventForKey('unused');
-  for (const record of event.Records) record.body = '{}';
-
-  expect(await handler(event, context)).toEqual(again);
-});
-
-test('a failure of S3 leaves the message to be received again', async () => {
-  const archive = pack(['Retried']);
-  const upload = await publishPack('extracted-retried', archive);
-  beforeNext(s3(), /HeadObject/, async () => {
-    throw new Error('S3 is away');
-  });
-
-  expect(await handler(extractionEvent(upload, archive), context)).toEqual(again);
-  expect(await handler(extractionEvent(upload, archive, 2), context)).toEqual(done);
-  expect(await hostNode('extracted-retried', 'Retried')).toBeDefined();
-});
-
 describe('a try that does not end', () => {
+  const { waitSeconds } = lanes.extract;
+  const tries = waitSeconds.length + 1;
+
   /** What remains of an invocation that was killed while it read the archive. */
-  async function killWhileReading(upload: Upload, archive: Buffer): Promise<void> {
+  async function killWhileReading(upload: Upload): Promise<void> {
     const killed = Promise.withResolvers<void>();
     intercept(s3(), async ({ command, send }) => {
       if (command !== 'HeadObjectCommand') return send();
       killed.resolve();
       return new Promise(() => {});
     });
-    void handler(extractionEvent(upload, archive), context);
+    void handler(extractionEvent(upload), context);
     await killed.promise;
   }
 
-  test('leaves a mark before the archive is read, due again in an hour', async () => {
-    const archive = pack(['Killed']);
-    const upload = await publishPack('extracted-killed', archive);
-    await killWhileReading(upload, archive);
-
-    const { pending_since, ...version } = await storedVersion('extracted-killed', '1.0.0');
-    expect(version).toMatchObject({ extraction_tries: 1, host_node_extract_status: 'pending' });
-    expect(Date.parse(String(pending_since)) - Date.now()).toBeGreaterThan(59 * 60 * 1000);
+  test('is repeated once its lease is over if it was killed', async () => {
+    const upload = await publishPack('extracted-killed', pack(['Killed']));
+    stopDate(Date.now() + lostAfterMs);
+    await killWhileReading(upload);
+    expect(await storedVersion('extracted-killed', '1.0.0')).toMatchObject({
+      ...{ tries: 1, host_node_extract_status: 'pending', pending_shard: expect.stringMatching(/^extract-/) },
+      pending_since: new Date(Date.now() + lanes.extract.leaseSeconds * 1000).toISOString(),
+    });
   });
 
-  test('appears to the owner while the next one runs, and disappears when that ends', async () => {
-    const archive = pack(['Killed once']);
-    const upload = await publishPack('extracted-named', archive);
-    await setFields(nodeVersionKey('extracted-named', '1.0.0'), { extraction_tries: 1 });
-    await killWhileReading(upload, archive);
-    expect(await storedVersion('extracted-named', '1.0.0')).toMatchObject({
-      host_node_extract_status: 'pending',
-      host_node_extract_reason:
-        'Reading it was tried once and ran out of time or memory. It is tried again; publish the same version again to have it read sooner.',
+  test('is repeated after a failure of S3, or if the archive is gone', async () => {
+    const upload = await publishPack('extracted-retried', pack(['Retried']));
+    const findArchive = () =>
+      beforeNext(s3(), /HeadObject/, async () => Promise.reject(new Error('S3 is away')));
+    findArchive();
+    expect(await handler(extractionEvent(upload), context)).toEqual(done);
+    expect(await storedVersion('extracted-retried', '1.0.0')).toMatchObject({
+      ...{ tries: 1, last_error: 'Error: S3 is away' },
+    });
+    const Key = archiveKey(upload, sha256(pack(['Retried'])));
+    await s3().send(new DeleteObjectCommand({ Bucket: bucketName(), Key }));
+    await handler(extractionEvent(upload, 1), context);
+    expect(lines('extraction')).toMatchObject([{ outcome: 'missing' }]);
+    await putObject(Key, pack(['Retried']));
+    await handler(extractionEvent(upload, 2), context);
+
+    expect(await hostNode('extracted-retried', 'Retried')).toBeDefined();
+    expect(await storedVersion('extracted-retried', '1.0.0')).not.toHaveProperty('pending_shard');
+  });
+
+  test.each<[string, number, object]>([
+    ['unfinished', 2500, { tries: 0 }],
+    [
+      'interrupted',
+      60_000,
+      {
+        tries: 1,
+        host_node_extract_reason:
+          'Reading it was tried once and ran out of time or memory. It is tried again; publish the same version again to have it read sooner.',
+      },
+    ],
+  ])('%s, comes again by its lane', async (outcome, remainingMs, changes) => {
+    const upload = await publishPack(`extracted-${outcome}`, pack(['Unended']));
+    const end = (message: unknown) =>
+      process.nextTick(() => (message as { worker: Worker }).worker.terminate());
+    if (outcome === 'interrupted') subscribe('worker_threads', end);
+    loggedLines.length = 0;
+    await handler(extractionEvent(upload), { ...context, getRemainingTimeInMillis: () => remainingMs });
+    unsubscribe('worker_threads', end);
+
+    expect(lines('extraction')).toMatchObject([{ outcome }]);
+    expect(await storedVersion(`extracted-${outcome}`, '1.0.0')).toMatchObject({
+      ...{ host_node_extract_status: 'pending', pending_shard: expect.stringMatching(/^extract-/) },
+      ...changes,
     });
   });
 
   test.each(['NodeVersionStatusActive', 'NodeVersionStatusFlagged'])(
-    'ends after twelve, until a version that is %s is published again',
+    'is the last one after five, until a version that is %s is published again',
     async (status) => {
-      const archive = pack(['Patient']);
       const nodeId = `extracted-patient-${status}`;
-      const upload = await publishPack(nodeId, archive);
-      await setFields(nodeVersionKey(nodeId, '1.0.0'), { extraction_tries: 12 });
-
-      expect(await handler(extractionEvent(upload, archive), context)).toEqual(done);
-      const given = await storedVersion(nodeId, '1.0.0');
-      const { host_node_extract_reason: reason, extraction: _, extraction_tries: __, ...kept } = given;
-      expect(kept).toMatchObject({ host_node_extract_status: 'failed' });
-      expect(kept).not.toHaveProperty('pending_shard');
-      expect(reason).toBe(
-        'Reading it was tried 12 times and ran out of time or memory. It is not tried again by itself; publish the same version again to have it read sooner.',
-      );
+      const upload = await publishPack(nodeId, pack(['Patient']));
+      await setFields(nodeVersionKey(nodeId, '1.0.0'), { tries });
+      await handler(extractionEvent(upload, tries), context);
+      const reason = `Reading it was tried ${tries} times and ran out of time or memory. It is not tried again by itself; publish the same version again to have it read sooner.`;
+      const shown = { host_node_extract_status: 'failed', host_node_extract_reason: reason };
+      expect(await storedVersion(nodeId, '1.0.0')).toMatchObject({
+        ...shown,
+        pending_shard: 'extract-given-up',
+      });
+      expect(await storedNode(nodeId)).toMatchObject({ latest_version: shown });
+      expect(lines('work')).toMatchObject([{ lane: 'extract', outcome: 'given_up' }]);
 
       stopDate();
       const publishAgain = async (status: string) => {
@@ -305,51 +284,49 @@ describe('a try that does not end', () => {
         await expect(publish(nodeId, '1.0.0')).rejects.toMatchObject({ code: 'version_exists' });
         return storedVersion(nodeId, '1.0.0');
       };
-      expect(await publishAgain('NodeVersionStatusBanned')).not.toHaveProperty('pending_shard');
-      expect(await publishAgain(status)).toEqual({
-        ...kept,
-        status,
-        host_node_extract_status: 'pending',
-        pending_shard: expect.stringMatching(/^extract-[0-9a-f]$/),
-        pending_since: new Date().toISOString(),
-        revision: Number(kept.revision) + 3,
-        write_id: expect.any(String),
+      expect(await publishAgain('NodeVersionStatusBanned')).toMatchObject(shown);
+      expect(await publishAgain(status)).toMatchObject({
+        ...{ status, host_node_extract_status: 'pending', tries: 0 },
+        ...{
+          pending_shard: expect.stringMatching(/^extract-[0-3]$/),
+          pending_since: new Date().toISOString(),
+        },
       });
-      await handler(extractionEvent(upload, archive), context);
+      await handler(extractionEvent(upload), context);
       const read = await storedVersion(nodeId, '1.0.0');
       expect(read).toMatchObject({ host_node_extract_status: 'success' });
-      expect(read).not.toHaveProperty('extraction_tries');
+      expect(read).not.toHaveProperty('pending_shard');
     },
   );
 
-  test.each<[string, string, number]>([
-    ['there is no time left to write', 'unfinished', 2500],
-    ['its thread ends', 'interrupted', 60_000],
-  ])('comes again, and after the fifth receive by the sweep: %s', async (_, outcome, remainingMs) => {
-    const archive = pack(['Unended']);
-    const upload = await publishPack(`extracted-${outcome}`, archive);
-    const end = (message: unknown) =>
-      process.nextTick(() => (message as { worker: Worker }).worker.terminate());
-    if (outcome === 'interrupted') subscribe('worker_threads', end);
-    const invocation = { ...context, getRemainingTimeInMillis: () => remainingMs };
-    loggedLines.length = 0;
-    const replies = [
-      await handler(extractionEvent(upload, archive), invocation),
-      await handler(extractionEvent(upload, archive, 5), invocation),
-    ];
-    unsubscribe('worker_threads', end);
+  test('is not given up if its publisher asked for another reading meanwhile', async () => {
+    const upload = await publishPack('extracted-asked', pack(['Asked']));
+    await setFields(nodeVersionKey('extracted-asked', '1.0.0'), { tries });
+    beforeNext(dynamodb, /^(?:Transact|UpdateItem)/, () =>
+      setFields(nodeVersionKey('extracted-asked', '1.0.0'), { tries: 0 }),
+    );
+    await handler(extractionEvent(upload, tries), context);
 
-    expect(replies).toEqual([again, done]);
-    expect(lines()).toMatchObject([1, 2].map(() => ({ event: 'extraction', outcome })));
+    expect(await storedVersion('extracted-asked', '1.0.0')).toMatchObject({
+      host_node_extract_status: 'pending',
+    });
   });
 
-  test('says nothing about a pack that was read: a publish changes nothing', async () => {
-    const archive = zip([{ name: '__init__.py', data: 'x = 1' }]);
-    const upload = await publishPack('extracted-judged', archive);
-    await handler(extractionEvent(upload, archive), context);
+  test('changes nothing by a publish once the pack was read', async () => {
+    const upload = await publishPack('extracted-judged', zip([{ name: '__init__.py', data: 'x = 1' }]));
+    await handler(extractionEvent(upload), context);
     const before = await storedVersion('extracted-judged', '1.0.0');
 
     await expect(publish('extracted-judged', '1.0.0')).rejects.toMatchObject({ code: 'version_exists' });
     expect(await storedVersion('extracted-judged', '1.0.0')).toEqual(before);
   });
+});
+
+test('ends what a ban had put aside, if the archive was read during it', async () => {
+  const upload = await publishPack('extracted-in-ban', pack(['Banned']));
+  await setFields(nodeVersionKey('extracted-in-ban', '1.0.0'), { extraction: { by: extractor } });
+  await handler(extractionEvent(upload), context);
+
+  expect(await storedVersion('extracted-in-ban', '1.0.0')).not.toHaveProperty('pending_shard');
+  expect(lines('extraction')).toEqual([]);
 });

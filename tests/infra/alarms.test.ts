@@ -148,7 +148,6 @@ function firing(data: readonly Datum[]): string[] {
 /** What runs without a request, each period of five minutes. */
 const runs: Record<string, Part> = {
   uploads: { event: 'sweep', sweep: 'uploads', sweep_findings: 0, sweep_unvisited: 0 },
-  'host-nodes': { event: 'sweep', sweep: 'host-nodes', sweep_findings: 0, sweep_unvisited: 0 },
   downloads: { event: 'sweep', sweep: 'downloads', sweep_findings: 0, sweep_unvisited: 0 },
   catalog: { event: 'sweep', sweep: 'catalog', sweep_findings: 0, sweep_unvisited: 0 },
   index: { event: 'index', lag_ms: 900 },
@@ -215,8 +214,6 @@ const badDays: [alarms: string, data: readonly Datum[], missing?: string[]][] = 
   ['credits-per-hour', paid('1', { credits: 2001 }, 1)],
   ['credit-ceiling', paid('1', { credits: 1, credits_above_ceiling: 1 })],
   ['finalize-upload-dead-letters', waiting('FinalizeUploadFailures')],
-  ['extraction-dead-letters', waiting('ExtractionsFailures')],
-  ['extraction-backlog', oldest('Extractions', 7201)],
   ['write-index-dead-letters', waiting('WriteIndexFailures')],
   ['index-backlog', oldest('IndexChanges', 3601)],
   [
@@ -228,13 +225,12 @@ const badDays: [alarms: string, data: readonly Datum[], missing?: string[]][] = 
       501e9,
     ),
   ],
-  ...['uploads', 'host-nodes', 'downloads', 'catalog'].map((sweep): [string, [], string[]] => [
+  ...['uploads', 'downloads', 'catalog'].map((sweep): [string, [], string[]] => [
     `sweep-missing-${sweep}`,
     [],
     [sweep],
   ]),
   ['sweep-unvisited', swept('uploads', { sweep_unvisited: 1 })],
-  ['sweep-unvisited', swept('host-nodes', { sweep_unvisited: 1 })],
   ['sweep-findings', swept('uploads', { sweep_findings: 1 })],
   ['sweep-findings', logged({ event: 'copied_during_ban' })],
   ['index-age', logged({ event: 'index', lag_ms: 300_001 })],

@@ -65,7 +65,7 @@ describe('the roles', () => {
     ['s3:PutObject', '/staging/*', ['PublishNodeVersionRole']],
     ['secretsmanager:GetSecretValue', 'NotificationSigningKey}', ['DeliverNotificationsRole']],
     ['sqs:ReceiveMessage', 'DeliverQueue.Arn}', ['DeliverNotificationsRole']],
-    ['sqs:ReceiveMessage', 'Extractions.Arn}', ['ExtractHostNodesRole']],
+    ['sqs:ReceiveMessage', 'ExtractQueue.Arn}', ['ExtractHostNodesRole']],
   ])('let %s of %s be called by %j alone', (action, place, roles) => {
     const allowed = allStatements().filter(
       ([, { Action, Resource }]) =>

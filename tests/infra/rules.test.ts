@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { type Part, referencesOf } from '../../infra/plugins/references.ts';
 import { adoptionOf } from '../../tools/restore/adoption.ts';
-import { maxReceives } from '../../lib/uploads/extraction-queue.ts';
 import { queues } from '../../tools/local/queues.ts';
 import { deniedTag } from '../../lib/bucket/bucket.ts';
 import { accountHeaders } from '@node-registry/site/account';
@@ -243,7 +242,6 @@ describe('the bucket', () => {
 });
 
 const localQueues = {
-  Extractions: queues.extractions,
   IndexChanges: queues.indexChanges,
 };
 
@@ -254,6 +252,5 @@ test.each(Object.entries(localQueues))(
 
     expect({ ...(delaySeconds && { delaySeconds }), visibilitySeconds: VisibilityTimeout }).toEqual(local);
     expect(RedrivePolicy.maxReceiveCount).toBe(deadLetter.maxReceiveCount);
-    if (id === 'Extractions') expect(RedrivePolicy.maxReceiveCount).toBe(maxReceives);
   },
 );

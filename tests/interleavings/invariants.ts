@@ -9,6 +9,7 @@ import { accountRecord } from '../../lib/attempts/account.ts';
 import { callerHash, memberIdOf } from '../../lib/caller.ts';
 import * as records from '../../lib/registry/records.ts';
 import { dueWork } from '../../lib/store/due.ts';
+import { laneOf } from '../../lib/work/lanes.ts';
 import type { Item } from '../../lib/store/items.ts';
 import {
   blockKey,
@@ -197,11 +198,11 @@ const invariants: Record<string, Invariant> = {
           : status === records.pending
             ? 'uploads'
             : extract === 'pending'
-              ? 'host-nodes'
+              ? 'extract'
               : undefined;
-        return dueWork(version) !== owed;
+        return (dueWork(version) ?? laneOf(version)) !== owed;
       })
-      .map((version) => `${version.version} ${version.status} ${dueWork(version)}`),
+      .map(({ version, status, pending_shard }) => `${version} ${status} ${pending_shard}`),
 
   'no version keeps a claim': ({ versions }) =>
     versions.filter(({ checked_by }) => checked_by !== undefined).map(({ version }) => version),

@@ -1,12 +1,12 @@
 import { makeWorld, readItems, worldOf } from './worlds.ts';
 import { zip } from '@node-registry/testing/zip';
 import { nodeVersionRecord } from '../../lib/registry/records.ts';
-import { archiveKey } from '../../lib/bucket/object-keys.ts';
+import { laneOf } from '../../lib/work/lanes.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { keysBelow } from '../support/bucket-objects.ts';
 import { addPublishers, publish } from '../support/publish.ts';
 import { addPublisher } from '../support/registry.ts';
-import { put, sha256, uploadAt } from '../support/uploads.ts';
+import { put, uploadAt } from '../support/uploads.ts';
 import { describeInterleavings } from './cases.ts';
 import { brokenInvariants, readRegistry, uploadsIn } from './invariants.ts';
 import { extract, finalize, follow, type Past, update, works } from './works.ts';
@@ -32,8 +32,7 @@ const begun = memo(() =>
     await finalize('made', first);
     const second = uploadAt((await publish({ nodeId: 'pack', version: '1.1.0' })).body.signedUrl);
     const [{ id: token }] = await adminJson('token', 'list', 'acme');
-    const published = archiveKey(first, sha256(archive));
-    return { upload: JSON.stringify(second), archive: JSON.stringify(published), token };
+    return { upload: JSON.stringify(second), token };
   }),
 );
 
@@ -85,12 +84,11 @@ async function settle() {
       .filter(({ sk }) => String(sk).startsWith('VERSION#'))
       .map((item) => nodeVersionRecord(item));
     const uploads = uploadsIn(versions, keys);
-    const archives = versions.flatMap(({ archive_key, pending_shard }) =>
-      archive_key && pending_shard?.startsWith('extract-') ? [archive_key] : [],
-    );
-    if (uploads.length + archives.length === 0 || round > maxRounds) return { items, keys };
+    const extractions = versions.filter((version) => laneOf(version) === 'extract');
+    if (uploads.length + extractions.length === 0 || round > maxRounds) return { items, keys };
     for (const upload of uploads) await finalize('settled', upload);
-    for (const key of archives) await extract('settled', key);
+    for (const { node_id, version, tries } of extractions)
+      await extract('settled', { nodeId: node_id, version }, tries);
   }
 }
 

@@ -1,4 +1,3 @@
-import type { SQSEvent } from 'aws-lambda';
 import { handler as extractHostNodes } from '../../functions/extract-host-nodes.ts';
 import { handler as finalizeUpload } from '../../functions/finalize-upload.ts';
 import { handler as selfService } from '../../functions/self-service.ts';
@@ -10,7 +9,7 @@ import { invoke, type Result } from '../support/invoke.ts';
 import { publish } from '../support/publish.ts';
 import { streamEventOf } from '../support/table-stream.ts';
 import { bearer } from '../support/tokens.ts';
-import { eventForKey, eventOf } from '../support/uploads.ts';
+import { eventOf, extractionEvent } from '../support/uploads.ts';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { worldOf } from './worlds.ts';
 
@@ -105,9 +104,9 @@ export function finalize(id: string, upload: Upload): Promise<Ending> {
   return ended(finalizeUpload(eventOf(upload), invocation(id)));
 }
 
-/** Sends the queue's message about an archive. */
-export function extract(id: string, archiveKey: string): Promise<Ending> {
-  return ended(extractHostNodes(eventForKey(archiveKey) as SQSEvent, invocation(id)));
+/** Sends the queue's message about a version that owes an extraction. */
+export function extract(id: string, ...of: Parameters<typeof extractionEvent>): Promise<Ending> {
+  return ended(extractHostNodes(extractionEvent(...of), invocation(id)));
 }
 
 /** Delivers what the table's stream has gathered, or again what it delivered under this id and did not end. */
@@ -124,6 +123,9 @@ export async function follow(id: string): Promise<Ending> {
   delivered.delete(id);
   return ending;
 }
+
+/** The published version. */
+const first = { nodeId: 'pack', version: '1.0.0' };
 
 const known = (name: string) => JSON.parse(String(worldOf().known[name]));
 
@@ -145,7 +147,7 @@ export const works: Record<string, Work> = {
     after: 'a bad upload',
     run: (id) => finalize(id, known('upload')),
   },
-  extraction: { by: 'service', after: 'no extraction', run: (id) => extract(id, known('archive')) },
+  extraction: { by: 'service', after: 'no extraction', run: (id) => extract(id, first) },
   index: { by: 'service', after: 'an index', run: follow },
   'ban of a node': command('node ban pack --reason spam'),
   'unban of a node': command('node unban pack', 'a ban of the node'),

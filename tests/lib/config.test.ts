@@ -21,7 +21,6 @@ const needed = {
   bucket: { AWS_REGION: 'eu-west-1', BUCKET_NAME: 'archives' },
   downloads: {},
   archives: {},
-  extractionQueue: { EXTRACTION_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/extractions' },
   site: {},
   downloadLogs: { LOG_BUCKET_NAME: 'archives-logs' },
   indexQueue: { INDEX_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/index' },

@@ -95,7 +95,8 @@ const actions = {
   register,
   extract: async ({ nodeId }: Subject, label: Label) => {
     const { pk, sk } = nodeVersionKey(nodeId, label);
-    return extractArchive(context(), String((await storedItem(pk, sk))?.archive_key));
+    const version = records.nodeVersionRecord(await storedItem(pk, sk));
+    return version?.archive_key && extractArchive(context(), version);
   },
   editHostNode: ({ nodeId }: Subject, label: Label) => {
     const changes = { category: label };

@@ -4,9 +4,10 @@ import type { S3Event, SQSEvent } from 'aws-lambda';
 import { directory } from '@node-registry/testing/folders';
 import { consumeQueue } from '../../tools/local/consume-queue.ts';
 import { demo } from '../../tools/local/demo.ts';
-import { finalizeOnUpload, queueOnPublish } from '../../tools/local/finalize-on-upload.ts';
+import { finalizeOnUpload } from '../../tools/local/finalize-on-upload.ts';
 import type { Invocation } from '../../tools/local/invocation.ts';
 import { startS3 } from '../../tools/local/s3.ts';
+import { queues } from '../../tools/local/queues.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { startSqs } from '../../tools/local/sqs.ts';
 import { startHttpApi } from './http-api.ts';
@@ -19,28 +20,20 @@ export async function startRegistry() {
   const bucket = await startS3(0, join(directory, 's3'), String(process.env.BUCKET_NAME));
   process.env.AWS_ENDPOINT_URL_S3 = bucket.url;
   const events = { areLost: false, ofArchivesAreLost: false };
-  let finalized: Promise<unknown> = Promise.resolve();
   const finalize = async (event: S3Event, context: Invocation) => {
     if (events.areLost) return;
     const { handler } = await import('../../functions/finalize-upload.ts');
-    finalized = handler(event, context);
-    await finalized;
+    await handler(event, context);
   };
   const extract = async (event: SQSEvent, context: Invocation) => {
+    if (events.ofArchivesAreLost) return undefined;
     const { handler } = await import('../../functions/extract-host-nodes.ts');
     return handler(event, context);
   };
-  const sqs = await startSqs(0, { extractions: { visibilitySeconds: 1, delaySeconds: 0 } });
-  const queueUrl = sqs.queueUrl('extractions');
-  setVariables({ EXTRACTION_QUEUE_URL: queueUrl });
+  const sqs = await startSqs(0, queues);
+  setVariables({ WORK_QUEUES: sqs.queueUrl('') });
   const mapping = { timeoutMs: 120_000, batchSize: 1, maximumConcurrency: 2 };
-  const consumer = consumeQueue({ queueUrl, load: async () => extract, ...mapping });
-  // What the delay of a stage's queue is for: a message that comes before its version is active comes again later.
-  const send = async (body: string) => {
-    await finalized.catch(() => undefined);
-    if (!events.ofArchivesAreLost) sqs.queue('extractions').send(body);
-  };
-  queueOnPublish(bucket, { send });
+  const consumer = consumeQueue({ queueUrl: sqs.queueUrl('extract'), load: async () => extract, ...mapping });
   const s3 = { ...bucket, ...finalizeOnUpload(bucket, async () => finalize) };
   const api = await startHttpApi();
   beforeAll(seed);

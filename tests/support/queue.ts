@@ -9,15 +9,12 @@ import { setVariables } from './variables.ts';
 /** A test file that imports this one has queues of its own. */
 const sqs = untilEnd(await startSqs(0, queues, queueDenial));
 setVariables({
-  EXTRACTION_QUEUE_URL: sqs.queueUrl('extractions'),
   INDEX_QUEUE_URL: sqs.queueUrl('indexChanges'),
   WORK_QUEUES: sqs.queueUrl(''),
 });
 
 export const queue = sqs.queue('deliver');
-export const extractions = sqs.queue('extractions');
 export const indexChanges = sqs.queue('indexChanges');
-export const unreadable = sqs.queue('extractions-failures');
 
 export const queueOf = (lane: LaneName) => sqs.queue(lane);
 

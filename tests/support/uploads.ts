@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import type { S3Event, SQSEvent } from 'aws-lambda';
+import type { S3Event } from 'aws-lambda';
 import { handler } from '../../functions/finalize-upload.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
-import { archiveKey, stagingKey, type Upload, uploadOf } from '../../lib/bucket/object-keys.ts';
+import { stagingKey, type Upload, uploadOf } from '../../lib/bucket/object-keys.ts';
 import { VersionLabel } from '@node-registry/registry-rules/version-label';
 import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import type { Item } from '../../lib/store/items.ts';
@@ -11,10 +11,12 @@ import { nodeVersionKey } from '../../lib/store/keys.ts';
 import { nodeVersionView } from '../../lib/registry/node-versions.ts';
 import { nodeVersionRecord } from '../../lib/registry/records.ts';
 import { registerVersion } from '../../lib/registry/publish.ts';
+import { eventOf as messagesOf } from '../../tools/local/consume-queue.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { encodeEventKey } from '../../tools/local/s3-events.ts';
 import { sampleEvent } from './invoke.ts';
 import { requireNoOpenWrites } from './open-writes.ts';
+import './queue.ts';
 import { storedItem } from './registry.ts';
 import './patience.ts';
 
@@ -92,18 +94,8 @@ export function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The message that names a published archive, made of the sample; received this often. */
-export function extractionEvent(upload: Upload, archive: Buffer, receives = 1): SQSEvent {
-  return eventForKey(archiveKey(upload, sha256(archive)), receives);
-}
-
-export function eventForKey(key: string, receives = 1): SQSEvent {
-  const event = structuredClone(sampleEvent('extract-host-nodes')) as unknown as SQSEvent;
-  for (const record of event.Records) {
-    const body = JSON.parse(record.body);
-    for (const { s3 } of body.Records) s3.object.key = encodeEventKey(key);
-    record.body = JSON.stringify(body);
-    record.attributes.ApproximateReceiveCount = String(receives);
-  }
-  return event;
+/** The message about a version that owes an extraction, after some tries. */
+export function extractionEvent({ nodeId, version }: Pick<Upload, 'nodeId' | 'version'>, tries = 0) {
+  const body = { ...nodeVersionKey(nodeId, version), tries };
+  return messagesOf([{ MessageId: 'a-message', Body: JSON.stringify(body) }]);
 }

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { stopDate } from '@node-registry/testing/clock';
 import { beforeEach } from '@jest/globals';
 import { handler as handOverWork } from '../../functions/hand-over-work.ts';
-import { absent, typedRead } from '../../lib/store/items.ts';
-import { put } from '../../lib/store/write.ts';
+import type { Context } from '../../lib/context.ts';
+import { absent, always, typedRead } from '../../lib/store/items.ts';
+import { put, update } from '../../lib/store/write.ts';
 import type { Owing } from '../../lib/work/lanes.ts';
 import { owe } from '../../lib/work/owe.ts';
 import { send } from '../../lib/work/send.ts';
@@ -42,13 +43,15 @@ export const handOver = (remainingMs = 30_000) =>
 export const messageOf = ({ pk, sk, tries = 0 }: Owing) => JSON.stringify({ pk, sk, tries });
 
 /** Works through the visible messages, and returns the tries that were begun. */
-export async function run(outcome: Outcome | Error | ((item: Owing) => Promise<Outcome>), givenUp = {}) {
+export async function run(outcome: Outcome | Error | ((item: Owing) => Promise<Outcome>), givenUp?: object) {
   const begun: Owing[] = [];
   const handle = async (_: unknown, item: Owing) => {
     begun.push(item);
     if (outcome instanceof Error) throw outcome;
     return typeof outcome === 'function' ? outcome(item) : outcome;
   };
-  await runQueue(worker<Owing>(lane, { handle, givenUp: () => givenUp }));
+  const giveUp = async (context: Context, item: Owing, changes: object) =>
+    (await update<Owing>(context, item, { ...changes, ...givenUp }, always)).written;
+  await runQueue(worker<Owing>(lane, { handle, ...(givenUp && { giveUp }) }));
   return begun;
 }

@@ -65,7 +65,6 @@ export const localEnvironment = {
   TOKEN_JWKS_URL: keySetUrl,
   LOGIN_ISSUER: localAddress(ports.issuer),
   CI_AUDIENCE: localAddress(ports.api),
-  EXTRACTION_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/extractions`,
   INDEX_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/indexChanges`,
   WORK_QUEUES: `${localAddress(ports.sqs)}/000000000000/`,
   NOTIFICATION_URL: `${localAddress(ports.api)}/notifications`,

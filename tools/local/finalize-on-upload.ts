@@ -32,14 +32,6 @@ export function finalizeOnUpload(bucket: Bucket, load: () => Promise<Finalizer>)
   return { ...bucket, stop };
 }
 
-/** Sends each published archive to a queue, as S3 does. */
-export function queueOnPublish(bucket: Bucket, queue: { send: (body: string) => void }): void {
-  bucket.onObjectCreated((event) => {
-    if (event.Records.every(({ s3 }) => s3.object.key.startsWith('archives/')))
-      queue.send(JSON.stringify(event));
-  });
-}
-
 /** Never throws: the handler has logged its own failure. */
 async function invoke(event: S3Event, load: () => Promise<Finalizer>): Promise<void> {
   // A retry has the id of the first invocation.

@@ -53,7 +53,6 @@ export async function startParts(settings: Settings): Promise<Parts> {
     IMAGE_PROVIDER_KEY: localKeys.image,
     VIDEO_PROVIDER_URL: `${simulators.url}/video`,
     VIDEO_PROVIDER_KEY: localKeys.video,
-    EXTRACTION_QUEUE_URL: sqs.queueUrl('extractions'),
     INDEX_QUEUE_URL: sqs.queueUrl('indexChanges'),
     WORK_QUEUES: sqs.queueUrl(''),
   };

@@ -22,7 +22,7 @@ import { lockFolder, runningStack } from './data-folder.ts';
 import { demo } from './demo.ts';
 import { createTable } from './dynamodb.ts';
 import { startStrictDynamoDb } from './dynamodb-conflicts.ts';
-import { type Finalizer, finalizeOnUpload, queueOnPublish } from './finalize-on-upload.ts';
+import { type Finalizer, finalizeOnUpload } from './finalize-on-upload.ts';
 import { followTable } from './follow-table.ts';
 import { routesOf, startGateway } from './gateway.ts';
 import { invocationOf, loadFunction } from './invocation.ts';
@@ -35,7 +35,6 @@ import { createRequestLog } from './request-log.ts';
 import { startS3 } from './s3.ts';
 import { startSite } from './site.ts';
 import { startSqs } from './sqs.ts';
-import type { Queue } from './sqs-queue.ts';
 
 const notes = `Starts the whole service on ${localAddress(ports.api)}: the HTTP API, an embedded DynamoDB, an embedded S3 and a token issuer, with a demo publisher. Data is kept under .local/ between starts.`;
 
@@ -167,20 +166,20 @@ async function startStores(): Promise<void> {
           onWrite: followTable(() => loadStarted('write-index')),
         }),
       ),
-    startQueues().then((extractions) => run(startBucket(s3, extractions))),
+    startQueues(),
+    run(startBucket(s3)),
   ]);
 }
 
-async function startBucket(port: number, extractions: Queue): Promise<Part> {
+async function startBucket(port: number): Promise<Part> {
   const bucket = await startS3(port, `${localDirectory}/s3`, bucketName);
-  queueOnPublish(bucket, extractions);
   const logBucket = localEnvironment.LOG_BUCKET_NAME;
   void run(Promise.resolve(countOnDownload(bucket, logBucket, () => loadStarted('count-downloads'))));
   return finalizeOnUpload(bucket, loadFinalizer);
 }
 
-/** They are in memory: the schedules queue an earlier stack's work. Returns the extractions' queue. */
-async function startQueues(): Promise<Queue> {
+/** They are in memory: the hand-over queues an earlier stack's work. */
+async function startQueues(): Promise<void> {
   const starting = startSqs(ports.sqs, queues);
   await run(starting);
   const sqs = await starting;
@@ -190,12 +189,11 @@ async function startQueues(): Promise<Queue> {
   };
   const single = { batchSize: 1, maximumConcurrency: 2 };
   const many = { batchSize: 10, maximumConcurrency: 10 };
-  await consume('extractions', 'extract-host-nodes', { timeoutMs: 120_000, ...single });
+  await consume('extract', 'extract-host-nodes', { timeoutMs: 120_000, ...single });
   await consume('indexChanges', 'write-index', { timeoutMs: 60_000, ...single });
   await consume('deliver', 'deliver-notifications', { timeoutMs: 30_000, ...many });
   await consume('visit', 'visit-accounts', { timeoutMs: 30_000, ...many });
   await consume('poll', 'poll-providers', { timeoutMs: 30_000, ...many });
-  return sqs.queue('extractions');
 }
 
 /** The seed finalizes its own uploads, and two finalizers of one upload would conflict. */

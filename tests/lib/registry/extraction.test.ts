@@ -1,17 +1,13 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Context } from '../../../lib/context.ts';
-import {
-  beginExtraction,
-  type ExtractedArchive,
-  finishExtraction,
-  writeHostNodes,
-} from '../../../lib/registry/extraction.ts';
+import { type ExtractedArchive, finishExtraction, writeHostNodes } from '../../../lib/registry/extraction.ts';
 import type { ExtractedFields } from '@node-registry/registry-rules/host-node-entries';
 import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
-import { dueWork } from '../../../lib/store/due.ts';
 import { hostNodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { removeOtherHostNodes } from '../../../tools/admin/registry/extraction.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
+import { nodeVersionRecord } from '../../../lib/registry/records.ts';
+import { owe } from '../../../lib/work/owe.ts';
 import { stopDate } from '@node-registry/testing/clock';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { fc } from '@node-registry/testing/properties';
@@ -24,7 +20,6 @@ import {
   storedItem,
   storedNode,
 } from '../../support/registry.ts';
-import { banNodeVersion, unbanNodeVersion } from '../../../tools/admin/registry/bans.ts';
 import { listHostNodes } from '../../../tools/admin/listing.ts';
 import '../../support/patience.ts';
 
@@ -40,11 +35,10 @@ async function addExtractable(nodeId: string, fields: object = {}): Promise<Extr
   await addVersion('acme', nodeId, '1.0.0', {
     sha256,
     host_node_extract_status: 'pending',
-    pending_shard: 'extract-a',
-    pending_since: new Date().toISOString(),
+    ...owe('extract', nodeVersionKey(nodeId, '1.0.0'), 'acme'),
     ...fields,
   });
-  return { nodeId, version: '1.0.0', versionId: `${nodeId}-1.0.0`, sha256 };
+  return { node_id: nodeId, version: '1.0.0', id: `${nodeId}-1.0.0`, sha256 };
 }
 
 function read(text: string | null): ExtractedFields {
@@ -71,7 +65,8 @@ const edit = (nodeId: string, hostNodeName: string, changes: object) =>
 
 /** What an extraction does, by an event or by the administration, which also removes what is not found any more. */
 async function extract(archive: ExtractedArchive, by: number, names: readonly string[]): Promise<void> {
-  if ((await beginExtraction(inTime(), archive, by)) !== 'awaited') return;
+  const { extraction } = nodeVersionRecord(await stored(archive.node_id)) ?? {};
+  if (extraction && extraction.by >= by) return;
   await writeHostNodes(inTime(), archive, found(by, names));
   await removeOtherHostNodes(inTime(), archive, new Set(names));
   await finishExtraction(inTime(), archive, found(by, names));
@@ -100,8 +95,8 @@ describe('the admin tags of a version', () => {
 describe('the end of an extraction', () => {
   test('removes the version from the list of due work, with its reason', async () => {
     stopDate();
-    const archive = await addExtractable('finished', { extraction_tries: 3 });
-    const { pending_shard: _, pending_since, extraction_tries, ...before } = (await stored('finished')) ?? {};
+    const archive = await addExtractable('finished', { tries: 3 });
+    const { pending_shard: _, pending_since, ...before } = (await stored('finished')) ?? {};
     const reason = 'It lists no nodes.';
     const more = { status: 'failed' as const, reason, openFields: 2, tags: ['calls-eval'] };
     const result = { ...found(1, ['a']), ...more };
@@ -120,13 +115,13 @@ describe('the end of an extraction', () => {
 
   test('clears the reason of a failed one before, also in the node’s copy', async () => {
     const archive = await addExtractable('repaired', { host_node_extract_reason: 'before' });
-    const latest_version = { id: archive.versionId, version: '1.0.0', host_node_extract_reason: 'before' };
+    const latest_version = { id: archive.id, version: '1.0.0', host_node_extract_reason: 'before' };
     await setFields({ pk: 'NODE#repaired', sk: 'NODE' }, { latest_version });
     await finishExtraction(inTime(), archive, found(1, []));
 
     expect(await stored('repaired')).not.toHaveProperty('host_node_extract_reason');
     expect((await storedNode('repaired'))?.latest_version).toEqual({
-      id: archive.versionId,
+      id: archive.id,
       version: '1.0.0',
       host_node_extract_status: 'success',
     });
@@ -134,7 +129,7 @@ describe('the end of an extraction', () => {
 
   test.each([
     ['of other bytes', { sha256: 'b'.repeat(64) }],
-    ['of another version under the label', { versionId: 'other' }],
+    ['of another version under the label', { id: 'other' }],
   ])('changes nothing %s', async (label, other) => {
     const nodeId = label.replaceAll(' ', '-');
     const archive = await addExtractable(nodeId);
@@ -149,25 +144,6 @@ describe('the end of an extraction', () => {
 
     expect(await finishExtraction(inTime(), archive, found(1, ['a']))).toBe(false);
     expect(await stored('newer-meanwhile')).toMatchObject({ extraction: { by: 2, nodes: 0 } });
-  });
-
-  test('leaves no mark of a try that was read before it', async () => {
-    const archive = await addExtractable('tried-late');
-    beforeNext(dynamodb, /^UpdateItemCommand$/, () => finishExtraction(inTime(), archive, found(1, [])));
-
-    expect(await beginExtraction(inTime(), archive, 1)).toBe('extracted_before');
-    expect(await stored('tried-late')).not.toHaveProperty('extraction_tries');
-  });
-
-  test('leaves nothing due once the ban is lifted and the sweep has looked', async () => {
-    const archive = await addExtractable('banned-meanwhile');
-    await banNodeVersion('admin', 'banned-meanwhile', '1.0.0', 'test');
-    await finishExtraction(inTime(), archive, found(1, []));
-    await unbanNodeVersion('admin', 'banned-meanwhile', '1.0.0');
-    expect(dueWork(await stored('banned-meanwhile'))).toBe('host-nodes');
-    await beginExtraction(inTime(), archive, 1);
-
-    expect(dueWork(await stored('banned-meanwhile'))).toBeUndefined();
   });
 });
 
@@ -237,7 +213,7 @@ type Step = typeof aStep extends fc.Arbitrary<infer Value> ? Value : never;
 
 async function take(archive: ExtractedArchive, step: Step): Promise<void> {
   if (step.kind === 'extract') return extract(archive, step.by, finds[step.by] ?? []);
-  await edit(archive.nodeId, step.name, step.field === undefined ? {} : { [step.field]: step.value });
+  await edit(archive.node_id, step.name, step.field === undefined ? {} : { [step.field]: step.value });
 }
 
 /** The entries that must be there: what people wrote, over what the newest extractor found. */
@@ -266,7 +242,7 @@ test("extractions by any extractors and edits end with people's edits over the n
       const archive = await fresh();
       for (const step of steps) await take(archive, step);
 
-      expect(await listHostNodes(archive.nodeId, '1.0.0')).toEqual(expectedEntries(steps));
+      expect(await listHostNodes(archive.node_id, '1.0.0')).toEqual(expectedEntries(steps));
     }),
     { numRuns: runsOf(1.5) },
   );

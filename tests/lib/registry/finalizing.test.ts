@@ -3,6 +3,7 @@ import * as finalizing from '../../../lib/registry/finalizing.ts';
 import { nodeVersionRecord } from '../../../lib/registry/records.ts';
 import { nodeVersionView } from '../../../lib/registry/node-versions.ts';
 import { ApiError } from '../../../lib/errors.ts';
+import { owe } from '../../../lib/work/owe.ts';
 import { dueWork } from '../../../lib/store/due.ts';
 import type { Item } from '../../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
@@ -168,8 +169,7 @@ describe('complete', () => {
     const [version, node] = [await storedVersion('completed', '1.0.0'), await storedNode('completed')];
     expect(version).toEqual({
       ...changed(active, 3),
-      pending_shard: `extract-${active.pending_shard}`,
-      pending_since: new Date().toISOString(),
+      ...owe('extract', nodeVersionKey('completed', '1.0.0'), 'demo'),
     });
     const { archive_key, published_at } = active;
     const { downloadUrl: _, ...shown } = nodeVersionView(nodeVersionRecord(active));

@@ -66,7 +66,7 @@ const labels = {
   '1.4.0': { status: 'NodeVersionStatusDeleted' },
   '1.5.0': { status: 'NodeVersionStatusPending', label: '1.5' },
   '1.6.0': { status: 'NodeVersionStatusActive', host_node_extract_status: 'success' },
-  '1.7.0': { status: 'NodeVersionStatusActive', extraction_tries: 2 },
+  '1.7.0': { status: 'NodeVersionStatusActive', pending_shard: 'extract-given-up', tries: 6 },
 } as const;
 
 const tokens: Record<string, string> = {};

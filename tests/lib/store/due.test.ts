@@ -31,7 +31,7 @@ const at = (second: number) => new Date(minute + second * 1000).toISOString();
 
 /** A record that has been due since a second of the minute; by default in the shard of its number's last digit. */
 async function addDue(number: number, second: number, digit = number.toString(16).slice(-1)): Promise<Task> {
-  const due = { pending_shard: dueShard('host-nodes', digit), pending_since: at(second) };
+  const due = { pending_shard: dueShard('uploads', digit), pending_since: at(second) };
   const task = { pk: `DUE#${number}`, sk: 'TASK', ...due };
   await put<Task>(soon(), task, { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] });
   return task;
@@ -43,7 +43,7 @@ type Tasks = Sweep<Key & { since: string }, 'done' | 'nothing'>;
 async function sweep(changes: Partial<Tasks> = {}) {
   const visited: string[] = [];
   const report = await sweepDue<Key & { since: string }, 'done' | 'nothing'>(soon(), {
-    work: 'host-nodes',
+    work: 'uploads',
     period: { from: minute, to: minute + 59_000 },
     order: 'oldest first',
     visitsAtOnce: 1,
@@ -72,21 +72,21 @@ describe('dueWork', () => {
     [undefined, undefined],
     [{}, undefined],
     [{ pending_shard: 'a' }, 'uploads'],
-    [{ pending_shard: 'extract-a' }, 'host-nodes'],
+    [{ pending_shard: 'a' }, 'uploads'],
     [{ pending_shard: 'deliver-0' }, undefined],
   ])('reads %j as the work %s', (record, work) => {
     expect(dueWork(record)).toBe(work);
   });
 
-  test.each([
-    ['uploads', 16, '0', 'f'],
-    ['host-nodes', 16, 'extract-0', 'extract-f'],
-  ] as const)('names the shards of %s, which stay where records are', (work, count, first, last) => {
-    const shards = dueShards(work);
+  test.each([['uploads', 16, '0', 'f']] as const)(
+    'names the shards of %s, which stay where records are',
+    (work, count, first, last) => {
+      const shards = dueShards(work);
 
-    expect([shards.length, shards[0], shards.at(-1)]).toEqual([count, first, last]);
-    expect([dueShard(work, '000'), dueShard(work, 'ff0')]).toEqual([first, last]);
-  });
+      expect([shards.length, shards[0], shards.at(-1)]).toEqual([count, first, last]);
+      expect([dueShard(work, '000'), dueShard(work, 'ff0')]).toEqual([first, last]);
+    },
+  );
 });
 
 describe('a sweep', () => {
@@ -171,11 +171,11 @@ describe('a sweep', () => {
 
     expect(() => requireNoneFailed(report)).toThrow('1 of 2 visits of the sweep failed.');
     const rest = { visited: 2, unvisited: 0, unread_shards: 0, sweep_unvisited: 0 };
-    const base = { level: 'info', event: 'sweep', sweep: 'host-nodes' };
+    const base = { level: 'info', event: 'sweep', sweep: 'uploads' };
     const swept = { ...base, event: 'swept', function: 'f', finding: 'done' };
     expect(lines()).toEqual([
       {
-        ...{ level: 'error', event: 'swept', sweep: 'host-nodes', pk: 'DUE#0', finding: 'error' },
+        ...{ level: 'error', event: 'swept', sweep: 'uploads', pk: 'DUE#0', finding: 'error' },
         ...{ causes: ['Error: S3 is down.'], stack: expect.any(String) },
       },
       { ...base, ...rest, findings: { error: 1, nothing: 1 }, failed: 1, sweep_findings: 1 },
@@ -247,7 +247,7 @@ describe('a sweep', () => {
       return send();
     });
     const period = { from: minute, to: minute + 59_000 };
-    const found = await firstDue(soon(), { work: 'host-nodes', period, order }, 2);
+    const found = await firstDue(soon(), { work: 'uploads', period, order }, 2);
 
     expect(limits).toEqual(Array.from({ length: 16 }, () => 2));
     expect(found).toEqual(

@@ -23,11 +23,11 @@ import { adminHistory, listItems, Rejection } from './administration.ts';
 /** If an extraction no longer finds an entry, only its fields from a person stay. */
 export async function removeOtherHostNodes(
   context: Context,
-  { nodeId, version }: ExtractedArchive,
+  { node_id, version }: ExtractedArchive,
   names: ReadonlySet<string>,
 ): Promise<string[]> {
   const removed: string[] = [];
-  for (const item of await listItems(hostNodeKey(nodeId, version, ''))) {
+  for (const item of await listItems(hostNodeKey(node_id, version, ''))) {
     const entry = hostNodeRecord(item);
     if (names.has(entry.host_node_name) || entry.extracted_by === undefined) continue;
     await removeExtracted(context, item);
@@ -70,29 +70,28 @@ export async function extractNodeVersion(
   // The bucket's module reads the environment when it is loaded, and few commands need the S3 client.
   const { extractor, readHostNodes } = await import('../../../lib/uploads/extract-archive.ts');
   const record = await showNodeVersion(nodeId, version);
-  const { archive_key, sha256, extraction } = record;
+  const { extraction } = record;
   const what = `Version ${record.version} of "${record.node_id}"`;
-  if (archive_key === undefined || sha256 === undefined || dueWork(record) === 'uploads')
+  if (record.archive_key === undefined || dueWork(record) === 'uploads')
     throw new Rejection(`${what} is not published yet.`);
   if (extraction && extraction.by > extractor)
     throw new Rejection(
       `${what} was read by extractor ${extraction.by}, and this is ${extractor}: update it.`,
     );
-  const found = await readHostNodes(archive_key, record.node_id);
+  const found = await readHostNodes(record);
   if (found === 'missing') throw new Rejection(`${what} has no archive in the bucket.`);
   if (found === 'interrupted') throw new Rejection(`Reading ${what} ran out of time or memory.`);
-  const archive = { nodeId: record.node_id, version: record.version, versionId: record.id, sha256 };
   const context = { deadline: Date.now() + writingMs };
-  if (!(await writeHostNodes(context, archive, found)))
+  if (!(await writeHostNodes(context, record, found)))
     throw new Rejection(`${what} has more host nodes than could be written in time. Run this again.`);
-  const removed = await removeOtherHostNodes(context, archive, new Set(found.nodes.keys()));
+  const removed = await removeOtherHostNodes(context, record, new Set(found.nodes.keys()));
   const change = {
     of: nodeKey(nodeId),
     action: 'node-version extract',
     subject: `${record.node_id} ${record.version}`,
     detail: `${found.status}: ${found.nodes.size} host nodes by extractor ${extractor}, ${removed.length} removed`,
   };
-  if (!(await finishExtraction(context, archive, found, { also: [adminHistory(actor, change)] })))
+  if (!(await finishExtraction(context, record, found, { also: [adminHistory(actor, change)] })))
     throw new Rejection(`${what} was read by a newer extractor meanwhile.`);
   return { record: await showNodeVersion(nodeId, version), found, removed };
 }
