@@ -445,7 +445,7 @@ describe('the lines', () => {
     { issue: 55, room: 'lib functions', lines: 49 },
     { issue: 55, room: 'packages', lines: 6 },
     { issue: 55, room: 'tools', lines: 8 },
-    { issue: 55, room: 'tests', lines: 34 },
+    { issue: 55, room: 'tests', lines: 40 },
     // 56
     // usage conclude: lent by lib, whose purchases are shorter, and by tests.
     { issue: 56, room: 'tools', lines: 126 },

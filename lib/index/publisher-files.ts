@@ -18,6 +18,7 @@ import { get } from '../store/read.ts';
 export function refreshPublishers(
   context: Context,
   ids: readonly string[],
+  { onlyIfDifferent = false }: { onlyIfDifferent?: boolean } = {},
 ): Promise<'written' | 'unchanged'> {
   const next = async (current: Publishers | undefined) => {
     const records = await get(context, ...ids.map(publisherKey));
@@ -31,7 +32,7 @@ export function refreshPublishers(
     if (!current && profiles.size === 0) return undefined;
     return { publishers: [...profiles.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) };
   };
-  const options = { onlyIfDifferent: true, format: json<Publishers>('publishers') };
+  const options = { onlyIfDifferent, format: json<Publishers>('publishers') };
   return refreshFile(context, publishersPath, next, options);
 }
 

@@ -113,25 +113,27 @@ const casesAtOnce = 8;
 const only = process.env.INTERLEAVING;
 
 /**
- * The long run, or a chosen pair, has every fault at every call. The gate has each work against each other at its
- * writes, and each killed and with lost answers against itself. If it has many writes, the others meet them in turn.
+ * The long run, or a chosen pair, has every fault at every call. The gate has each work killed and with lost answers
+ * against itself, and each two works in one of their two orders, at a write: the others meet its writes in turn.
  */
 async function casesOf(room: Room, first: string): Promise<Case[]> {
   const { commands } = await runCase(room, { first, second: first, fault: 'meet', call: 0 });
   const all = commands.map((_, place) => place + 1);
   const writes = all.filter((call) => isWrite.test(String(commands[call - 1])));
-  const perPair = room.works[first]?.by === 'administrator' ? 1 : 2;
-  const turns = Math.ceil(writes.length / perPair);
+  const names = Object.keys(room.works);
+  const callsWith = (second: string, fault: Case['fault']) => {
+    if (isLong || only !== undefined) return all;
+    if (second === first) return writes;
+    if (fault !== 'meet') return [];
+    if (room.pairs.includes(`${first} | ${second}`)) return writes;
+    const [place, other] = [names.indexOf(first), names.indexOf(second)];
+    const isItsTurn = (place + other) % 2 === Number(place < other);
+    return isItsTurn ? writes.filter((_, turn) => turn === Math.floor(other / 2) % writes.length) : [];
+  };
   const reads = (room.reads ?? []).filter((name) => name.startsWith(`${first} | `)).map(caseOf);
-  return Object.keys(room.works)
-    .flatMap((second, turn) =>
-      faults.flatMap((fault) => {
-        let calls = second === first || fault === 'meet' ? writes : [];
-        if (second !== first && !room.pairs.includes(`${first} | ${second}`))
-          calls = calls.filter((_, place) => place % turns === turn % turns);
-        if (isLong || only !== undefined) calls = all;
-        return calls.map((call) => ({ first, second, fault, call }));
-      }),
+  return names
+    .flatMap((second) =>
+      faults.flatMap((fault) => callsWith(second, fault).map((call) => ({ first, second, fault, call }))),
     )
     .concat(isLong || only !== undefined ? [] : reads)
     .filter((each) => nameOf(each).startsWith(only ?? ''));

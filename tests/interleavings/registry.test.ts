@@ -107,6 +107,7 @@ describeInterleavings({
   },
   pairs: [
     'upload event | ban of a node',
+    'index | unban of a publisher',
     'transfer | ban of a publisher',
     'rename | publish of a node',
     'removal of a member | token of a member',

@@ -70,6 +70,7 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
   // Readers whose config is a minute old still look there; the next rebuild removes them.
   for (let piece = 0; piece < catalog_pieces; piece += 1) expected.add(catalogPath(catalog_pieces, piece));
 
+  const options = { onlyIfDifferent: true };
   const writeNode = async (nodeId: string) => {
     const versions = await readVersions(newContext(), nodeId);
     const files = versions.map(({ version }) => hostNodesPath(nodeId, version));
@@ -80,7 +81,6 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
     await write(nodePath(nodeId), refreshNode(newContext(), nodeId, 'all'));
     await write(readmePath(nodeId), refreshReadme(newContext(), nodeId, true));
     const labels = versions.map(({ version }) => version);
-    const options = { onlyIfDifferent: true };
     for (const label of labels)
       await write(hostNodesPath(nodeId, label), refreshHostNodes(newContext(), nodeId, label, options));
     written.push(...(await refreshPages(newContext(), nodeId, labels, options)));
@@ -90,7 +90,7 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
     await Promise.all(some.map(writeNode));
     progress(start + some.length, nodeIds.length, String(some.at(-1)));
   }
-  await write(publishersPath, refreshPublishers(newContext(), await listPublishers()));
+  await write(publishersPath, refreshPublishers(newContext(), await listPublishers(), options));
   const byPiece = Map.groupBy(nodeIds, (nodeId) => pieceOf(nodeId, pieces));
   for (let piece = 0; piece < pieces; piece += 1) {
     const refresh = refreshPiece(newContext(), { pieces, piece }, byPiece.get(piece) ?? [], true);
