@@ -123,9 +123,11 @@ async function casesOf(room: Room, first: string): Promise<Case[]> {
   const names = Object.keys(room.works);
   const callsWith = (second: string, fault: Case['fault']) => {
     if (isLong || only !== undefined) return all;
-    if (second === first) return writes;
+    const isNamed = room.pairs.includes(`${first} | ${second}`);
+    if (second === first) return isNamed || !room.works[first]?.isRare ? writes : [];
     if (fault !== 'meet') return [];
-    if (room.pairs.includes(`${first} | ${second}`)) return writes;
+    if (isNamed) return writes;
+    if (room.works[first]?.isRare) return [];
     const [place, other] = [names.indexOf(first), names.indexOf(second)];
     const isItsTurn = (place + other) % 2 === Number(place < other);
     return isItsTurn ? writes.filter((_, turn) => turn === Math.floor(other / 2) % writes.length) : [];
