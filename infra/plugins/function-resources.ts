@@ -31,6 +31,8 @@ export default class FunctionResources {
         role: `${upperFirst(name)}Role`,
         package: { patterns: [`${folder}/*`, '!dist/*/*.map'] },
         environment: environments[name],
+        // All functions share a log group, which infra/template/logs.yml has.
+        disableLogs: true,
       };
       for (const [key, value] of Object.entries(shared))
         this.#framework.extendConfiguration(['functions', name, key], value);
@@ -49,8 +51,12 @@ async function addResources(framework: Framework): Promise<void> {
   for (const name of service.getAllFunctions()) {
     const own = statementsOf[name];
     if (!own) throw new classes.Error(`Nothing says what the role of ${name} allows.`);
-    const statements = [logs(upperFirst(name)), ...own];
-    resources[`${upperFirst(name)}Role`] = role('lambda', name, statements);
+    const lambda = resources[`${upperFirst(name)}LambdaFunction`];
+    resources[`${upperFirst(name)}Role`] = role('lambda', name, [
+      ...logs(String(lambda?.Properties.FunctionName)),
+      ...own,
+    ]);
+    if (lambda) lambda.Properties.LoggingConfig = { LogGroup: { Ref: 'FunctionsLogGroup' } };
   }
   const stage = stageOf(framework, operations);
   for (const { name, reserved } of stage.functions) {
@@ -59,17 +65,14 @@ async function addResources(framework: Framework): Promise<void> {
   }
   const prefix = `${service.service}-${framework.getProvider('aws').getStage()}`;
   const topics = { wake: alarmTopicArn, notice: noticeTopicArn || alarmTopicArn };
-  Object.assign(resources, alarmResources(alarmsOf(stage), prefix, topics), queries(framework, stage));
+  Object.assign(resources, alarmResources(alarmsOf(stage), prefix, topics), queries(stage.namespace));
 }
 
-/** Queries of the logs of every deployed function, and of the gateway. */
-function queries(framework: Framework, { functions }: Stage): Record<string, Resource> {
-  const { service } = framework;
-  const groups = ['HttpApi', ...functions.map(({ name }) => upperFirst(name))];
-  const folder = `${service.service}/${framework.getProvider('aws').getStage()}`;
+/** Queries of the logs of the functions, and of the gateway. */
+function queries(folder: string): Record<string, Resource> {
+  const LogGroupNames = ['HttpApi', 'Functions'].map((group) => ({ Ref: `${group}LogGroup` }));
   const entries = Object.entries(savedQueries).map(([name, QueryString]) => {
     const id = name.split(' ').map(upperFirst).join('');
-    const LogGroupNames = groups.map((group) => ({ Ref: `${group}LogGroup` }));
     const Properties = { Name: `${folder}/${name}`, QueryString, LogGroupNames };
     return [`${id}Query`, { Type: 'AWS::Logs::QueryDefinition', Properties }] as const;
   });
@@ -112,9 +115,15 @@ function stageOf(framework: Framework, operations: readonly Operation[]): Stage 
   };
 }
 
-function logs(id: string) {
-  const actions = ['logs:CreateLogStream', 'logs:PutLogEvents'];
-  return { Effect: 'Allow', Action: actions, Resource: { 'Fn::GetAtt': [`${id}LogGroup`, 'Arn'] } };
+/** Lambda names the streams of a shared group `<date>/<function>[<version>]<instance>`: a function writes its own only. */
+function logs(functionName: string) {
+  const group = { 'Fn::GetAtt': ['FunctionsLogGroup', 'Arn'] };
+  const place = 'arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}:log-group:${FunctionsLogGroup}';
+  const own = { 'Fn::Sub': `${place}:log-stream:*/${functionName}[*` };
+  return [
+    { Effect: 'Allow', Action: 'logs:CreateLogStream', Resource: group },
+    { Effect: 'Allow', Action: 'logs:PutLogEvents', Resource: own },
+  ];
 }
 
 /** The permissions of an AWS service for this stage. */

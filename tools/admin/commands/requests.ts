@@ -67,16 +67,16 @@ function queryFor(id: string, found: readonly FoundRequest[]): string {
   const tasks = found.flatMap(({ usage }) =>
     usage.task_hash === undefined ? [] : `task_hash = '${hashPrefix(usage.task_hash)}'`,
   );
-  const filter = [`'${id}' in [${names.join(', ')}]`, ...tasks].join(' or ');
+  const filter = [...names.map((name) => `${name} = '${id}'`), ...tasks].join(' or ');
   return `fields @timestamp, @log, @message | filter ${filter} | sort @timestamp`;
 }
 
-/** Runs a query over all log groups of the stage, and prints its result. The local stack logs to its terminal. */
+/** Runs a query over both log groups of the stage, and prints its result. The local stack logs to its terminal. */
 function logsCommand(query: string, period: { from: string; to: string }): string {
   const { AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION: region, TABLE_NAME: table } = process.env;
   if (AWS_ENDPOINT_URL_DYNAMODB !== undefined) return query;
   const { start, end } = secondsOf(period);
-  const source = `SOURCE logGroups(namePrefix: ['/aws/lambda/${table}-', '/aws/http-api/${table}'])`;
+  const source = `SOURCE logGroups(namePrefix: ['/${table}/functions', '/aws/http-api/${table}'])`;
   return [
     `id=$(aws logs start-query --region ${region} --start-time ${start} --end-time ${end} \\`,
     `  --query-string "${source} | ${query}" --query queryId --output text)`,
