@@ -118,7 +118,7 @@ function stageOf(framework: Framework, operations: readonly Operation[]): Stage 
 /** Lambda names the streams of a shared group `<date>/<function>[<version>]<instance>`: a function writes its own only. */
 function logs(functionName: string) {
   const group = { 'Fn::GetAtt': ['FunctionsLogGroup', 'Arn'] };
-  const place = 'arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}:log-group:${FunctionsLogGroup}';
+  const place = `arn:\${AWS::Partition}:logs:\${AWS::Region}:\${AWS::AccountId}:log-group:\${FunctionsLogGroup}`;
   const own = { 'Fn::Sub': `${place}:log-stream:*/${functionName}[*` };
   return [
     { Effect: 'Allow', Action: 'logs:CreateLogStream', Resource: group },
