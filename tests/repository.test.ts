@@ -537,7 +537,7 @@ describe('the lines', () => {
     { issue: 60, room: 'tools', lines: 59 },
     { issue: 60, room: 'tests', lines: 140 },
     // the reader of packs
-    { issue: 60, room: 'packages', lines: 330 },
+    { issue: 60, room: 'packages', lines: 830 },
     // by publish-node and the client
     { issue: 60, room: 'packages', lines: 80 },
     { issue: 60, room: 'tests', lines: 36 },

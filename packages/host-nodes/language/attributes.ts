@@ -1,6 +1,7 @@
 import { lacksConstant } from '../host/packages.ts';
-import { isRaised, raise, typeOf, typeType } from '../values/builtin-types.ts';
+import { bytesType, isRaised, raise, typeOf, typeType } from '../values/builtin-types.ts';
 import { removeName, setName } from '../values/access.ts';
+import { Bytes } from '../values/bytes.ts';
 import type { Machine } from '../values/machine.ts';
 import { BoundMethod, Class, Descriptor, Func, Instance, Native, Super } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
@@ -19,6 +20,8 @@ export function attribute(machine: Machine, value: Value, name: string): Value {
 export function findAttribute(machine: Machine, value: Value, name: string): Value | undefined {
   machine.budget.spend();
   machine.budget.read(name.length);
+  const ofBytes = value instanceof Bytes ? bytesType.own(name) : undefined;
+  if (ofBytes !== undefined) return bind(machine, ofBytes, value, bytesType);
   if (value instanceof Unknown) return outside(machine, value.path, name);
   if (value instanceof Super) return superAttribute(machine, value.after, value.self, name);
   if (value instanceof Module) return unlessRaised(() => machine.modules.attribute(value, name));

@@ -1,5 +1,6 @@
 import type { Constant, ExprNode } from 'py-ast';
 import { orderOf, plain, put, putPair } from '../values/access.ts';
+import { Bytes } from '../values/bytes.ts';
 import { setOf } from '../values/equality.ts';
 import { join } from '../values/join.ts';
 import type { Frame, Machine } from '../values/machine.ts';
@@ -117,7 +118,8 @@ function constant(node: Constant, { lines }: Frame): Value {
   const { value, quote_style: style } = node;
   if (typeof value === 'string') {
     if (style === undefined) return value === '...' ? ellipsis : value;
-    return /^[rR]?[bB]/.test(style) ? new Unknown('bytes') : literalText(value, style);
+    if (!/^[rR]?[bB]/.test(style)) return literalText(value, style);
+    return /[^\0-\xff]/.test(value) ? new Unknown('bytes') : new Bytes(value);
   }
   if (typeof value === 'number') {
     return Number.isSafeInteger(value) && !isWrittenAsFloat(node, lines) ? BigInt(value) : value;

@@ -1,6 +1,6 @@
 import type { StmtNode } from 'py-ast';
 import { put } from '../values/access.ts';
-import { exceptionOf, raise, Raised } from '../values/builtin-types.ts';
+import { exceptionOf, exceptionType, raise, Raised } from '../values/builtin-types.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
 import { Class, Func } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
@@ -80,8 +80,10 @@ const rules: Rules = {
   Break: () => ({ kind: 'break' }),
   Continue: () => ({ kind: 'continue' }),
   Raise: runRaise,
-  Assert: (machine, { test }, frame) => {
-    if (truth(machine, machine.evaluate(test, frame)) === false) raise('AssertionError', 'assertion failed');
+  Assert: (machine, { test, msg }, frame) => {
+    if (truth(machine, machine.evaluate(test, frame)) !== false) return undefined;
+    const message = msg ? [machine.evaluate(msg, frame)] : [];
+    throw new Raised(exceptionOf(exceptionType('AssertionError'), message), 'assertion failed');
   },
   Import: runImport,
   ImportFrom: runImportFrom,

@@ -112,7 +112,7 @@ function part(machine: Machine, holder: Value, slice: Slice): Value {
 
 export function setItem(machine: Machine, target: Value, key: Value, value: Value): void {
   const own = ownMethod(target, '__setitem__');
-  if (own instanceof Func) machine.call(own, [target, key, value]);
+  if (own !== undefined) machine.call(own, [target, key, value]);
   else plainSetItem(machine, target, key, value);
 }
 
@@ -149,7 +149,7 @@ function setListItem(machine: Machine, list: List, key: Value, value: Value): vo
 
 export function deleteItem(machine: Machine, target: Value, key: Value): void {
   const own = ownMethod(target, '__delitem__');
-  if (own instanceof Func) {
+  if (own !== undefined) {
     machine.call(own, [target, key]);
     return;
   }

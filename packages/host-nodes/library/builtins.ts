@@ -14,7 +14,8 @@ import {
   Tuple,
   Unknown,
 } from '../values/plain.ts';
-import { Dict, type Keywords, List, PythonSet, type Value } from '../values/values.ts';
+import { join } from '../values/join.ts';
+import { Dict, type Keywords, List, Namespace, PythonSet, type Value } from '../values/values.ts';
 import type { Machine } from '../values/machine.ts';
 import { deleteAttribute, findAttribute } from '../language/attributes.ts';
 import { iteratorOf } from '../language/iteration.ts';
@@ -60,14 +61,16 @@ const functions: Record<string, NativeCall> = {
     if (text !== undefined && value instanceof Unknown && lacksConstant(value.path, text)) return false;
     if (text === undefined || value instanceof Unknown) return new Unknown('whether it has an attribute');
     const found = findAttribute(machine, value, text);
-    if (found instanceof Unknown && isOpen(value, text)) return new Unknown('whether it has an attribute');
+    if (mayLack(value, text) || (found instanceof Unknown && isOpen(value, text)))
+      return new Unknown('whether it has an attribute');
     return found !== undefined;
   },
   getattr: (machine, [value = null, name = null, fallback]) => {
     const text = asText(name);
     if (text === undefined) return new Unknown('an unknown attribute');
     const found = findAttribute(machine, value, text);
-    if (found !== undefined) return found;
+    if (found !== undefined)
+      return fallback !== undefined && mayLack(value, text) ? join(machine, found, fallback) : found;
     return fallback === undefined ? machine.attribute(value, text) : fallback;
   },
   setattr: (machine, [target = null, name = null, value = null]) => {
@@ -153,6 +156,11 @@ export const builtins: ReadonlyMap<string, Value> = new Map<string, Value>([
     .split(' ')
     .map((name): [string, Value] => [name, new Unknown('a built-in that is not followed', name)]),
 ]);
+
+/** Whether it has an attribute only under a condition. */
+function mayLack(value: Value, name: string): boolean {
+  return value instanceof Namespace && value.entries.get(name)?.conditional === true;
+}
 
 function isOpen(value: Value, name: string): boolean {
   const cls = value instanceof Instance ? value.cls : value;

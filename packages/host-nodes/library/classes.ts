@@ -1,10 +1,12 @@
-import { asText, dictOf } from '../values/access.ts';
+import { addUnfollowed, asText, dictOf } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
-import { Dict, type Keywords, type Value } from '../values/values.ts';
+import { Dict, type Keywords, List, type Value } from '../values/values.ts';
 import { autoType, makeClass } from '../language/classes.ts';
+import { setItem } from '../language/subscripts.ts';
+import { contains, equal } from '../values/equality.ts';
 import { argument, type Models, natives } from './define.ts';
 import * as types from '../values/builtin-types.ts';
 
@@ -28,6 +30,7 @@ const strEnum = derived('StrEnum', types.strType, types.enumType);
 /** Classes that packs derive from or decorate with: enums, abstract classes, dataclasses, collections. */
 export function typeModels(): Models {
   return [
+    ['collections.ChainMap', chainType],
     ['enum.Enum', types.enumType],
     ['enum.IntEnum', intEnum],
     ['enum.Flag', types.enumType],
@@ -54,16 +57,51 @@ export function typeModels(): Models {
         return dict;
       },
       namedtuple: namedTuple,
-      // A copy: no declaration of nodes relies on its following the dicts.
-      ChainMap: (machine, args) => {
-        const dict = machine.call(types.dictType);
-        for (const each of args.toReversed()) machine.call(machine.attribute(dict, 'update'), [each]);
-        return dict;
-      },
-      deque: (machine, [source]) => machine.call(types.listType, source === undefined ? [] : [source]),
+      deque: (machine, [source, length = null], keywords) =>
+        length === null && keywords.size === 0
+          ? machine.call(types.listType, source === undefined ? [] : [source])
+          : new Unknown('a deque of a length'),
     }),
   ];
 }
+
+/** Reads go through its maps, the first of which takes writes. */
+const chainType = types.builtinType('ChainMap');
+chainType.construct = (_machine, cls, maps) => {
+  const chain = new Instance(cls);
+  chain.define('maps', new List(maps.length > 0 ? maps : [new Dict()]));
+  return chain;
+};
+
+function mapsOf(self: Value | undefined): Value[] {
+  const maps = self instanceof Instance ? self.own('maps') : undefined;
+  return maps instanceof List ? maps.items : [new Unknown('unknown maps')];
+}
+
+/** The maps as one dict, in Python's order. */
+function merged(machine: Machine, self: Value | undefined): Value {
+  const dict = machine.call(types.dictType);
+  for (const map of mapsOf(self).toReversed()) machine.call(machine.attribute(dict, 'update'), [map]);
+  return dict;
+}
+
+for (const name of ['get', 'keys', 'values', 'items', 'copy', '__len__', '__iter__', '__getitem__']) {
+  types.addMethods(chainType, {
+    [name]: (machine, [self, ...args]) => machine.call(machine.attribute(merged(machine, self), name), args),
+  });
+}
+types.addMethods(chainType, {
+  __contains__: (machine, [self, key = null]) =>
+    contains(machine, merged(machine, self), key) ?? new Unknown('an unknown comparison'),
+  __setitem__: (machine, [self, key = null, value = null]) => {
+    setItem(machine, mapsOf(self)[0] ?? null, key, value);
+    return null;
+  },
+  new_child: (machine, [self, map]) => machine.call(chainType, [map ?? new Dict(), ...mapsOf(self)]),
+});
+const parents = new Native('parents', (machine, [self]) => machine.call(chainType, mapsOf(self).slice(1)));
+chainType.define('parents', new Descriptor('property', parents));
+addUnfollowed(chainType, 'clear pop popitem setdefault update __delitem__');
 
 /** The host's schema is one. */
 function isDataclass(value: Value): Value {
@@ -121,7 +159,15 @@ function dataclass(machine: Machine, cls: Class): Class {
     },
     true,
   );
+  const compare = new Native('__eq__', (inner, [self, other]) => {
+    const rows = [self, other].map((each) => new Tuple([...fields.keys()].map((name) => partOf(each, name))));
+    const isOne = self instanceof Instance && other instanceof Instance && self.cls === other.cls;
+    return isOne
+      ? (equal(inner, rows[0] ?? null, rows[1] ?? null) ?? new Unknown('an unknown comparison'))
+      : false;
+  });
   if (cls.own('__init__') === undefined) machine.setAttribute(cls, '__init__', initialize);
+  if (cls.own('__eq__') === undefined) machine.setAttribute(cls, '__eq__', compare);
   for (const { name, fallback } of fields.values()) {
     if (fallback instanceof Instance && fallback.cls === fieldType) {
       const value = fallback.own('default');
@@ -131,6 +177,10 @@ function dataclass(machine: Machine, cls: Class): Class {
   for (const name of ['__dataclass_fields__', '__match_args__'])
     machine.setAttribute(cls, name, new Tuple([...fields.keys()]));
   return cls;
+}
+
+function partOf(value: Value | undefined, name: string): Value {
+  return (value instanceof Instance ? value.own(name) : undefined) ?? new Unknown('a field');
 }
 
 function initial(machine: Machine, name: string, fallback: Value | undefined): Value {

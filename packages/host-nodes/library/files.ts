@@ -1,12 +1,14 @@
 import { hostFolder } from '../files.ts';
 import { pathType, raise } from '../values/builtin-types.ts';
-import { asText, plain, put } from '../values/access.ts';
+import { asText } from '../values/access.ts';
+import { Bytes, decoded } from '../values/bytes.ts';
 import type { Machine } from '../values/machine.ts';
 import { Native } from '../values/objects.ts';
 import { hostList } from '../host/lists.ts';
 import { isCounted, Iterator, Tuple, Unknown } from '../values/plain.ts';
-import { Dict, type Keywords, List, type Value } from '../values/values.ts';
+import { type Keywords, List, type Value } from '../values/values.ts';
 import { truth } from '../language/truth.ts';
+import { fromData } from './data.ts';
 import { argument, type Models, natives } from './define.ts';
 import { folderOrder, matching } from './globbing.ts';
 import { dumpJson } from './json-text.ts';
@@ -99,40 +101,27 @@ const glob: Native['run'] = (machine, args, keywords) => {
 };
 
 function parseJson(machine: Machine, text: Value): Value {
-  const content = asText(plain(text));
+  const content = text instanceof Bytes ? decoded(text) : asText(text);
   if (content === undefined) return new Unknown('a text with an unknown part');
   machine.budget.text(content.length);
   let parsed: unknown;
   try {
-    parsed = JSON.parse(content, markFloats);
+    parsed = JSON.parse(content, integers);
   } catch {
     // Python accepts these constants, and a file may begin with a byte order mark.
     if (/^\ufeff|NaN|Infinity/.test(content)) return new Unknown('JSON that only Python reads');
     return raise('JSONDecodeError', 'it is not JSON');
   }
-  return fromJson(machine, parsed);
+  return fromData(machine, parsed);
 }
 
-class WrittenFloat {
-  readonly value: number;
-
-  constructor(value: number) {
-    this.value = value;
-  }
-}
-
-/** JSON's `1.0` is a float in Python. */
-function markFloats(this: unknown, _key: string, value: unknown, context?: { source?: string }): unknown {
-  return typeof value === 'number' && /[.eE]/.test(context?.source ?? '') ? new WrittenFloat(value) : value;
-}
-
-function fromJson(machine: Machine, value: unknown): Value {
-  machine.budget.spend();
-  if (value instanceof WrittenFloat) return value.value;
-  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
-  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
-  if (Array.isArray(value)) return new List(value.map((item) => fromJson(machine, item)));
-  const dict = new Dict();
-  for (const [key, item] of Object.entries(value as object)) put(machine, dict, key, fromJson(machine, item));
-  return dict;
+/** JSON's `1.0` is a float in Python, and an integer has any size. */
+function integers(
+  this: unknown,
+  _key: string,
+  value: unknown,
+  { source = '' }: { source?: string } = {},
+): unknown {
+  if (typeof value !== 'number' || /[.eE]/.test(source)) return value;
+  return source.length > 1_000 ? new Unknown('a long number') : BigInt(source);
 }

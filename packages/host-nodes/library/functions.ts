@@ -133,6 +133,8 @@ function copied(machine: Machine, value: Value, deep: boolean, known: Map<Value,
   machine.budget.spend();
   const before = known.get(value);
   if (before !== undefined) return before;
+  const own = value instanceof Instance ? value.cls.find(deep ? '__deepcopy__' : '__copy__') : undefined;
+  if (own !== undefined) return machine.call(own, deep ? [value, new Dict()] : [value]);
   const inner = (item: Value) => (deep ? copied(machine, item, true, known) : item);
   if (value instanceof List) {
     const list = new List([], value.order);
@@ -150,6 +152,7 @@ function copied(machine: Machine, value: Value, deep: boolean, known: Map<Value,
           ? new PythonSet(value.frozen)
           : new Instance(value.cls);
     known.set(value, copy);
+    if (value instanceof Dict && copy instanceof Dict) copy.fallback = value.fallback;
     machine.budget.spend(value.entries.size);
     for (const [hash, entry] of value.entries)
       copy.entries.set(hash, { ...entry, value: inner(entry.value) });

@@ -1,10 +1,12 @@
 import type { Value } from '../values/values.ts';
+import { byteModels } from './bytes.ts';
 import { fileModels } from './files.ts';
 import { pathModels } from './paths.ts';
 import { importModels } from './importing.ts';
 import { functionModels } from './functions.ts';
 import { typeModels } from './classes.ts';
 import { signatureModels } from './signatures.ts';
+import { settingModels } from './settings.ts';
 import { tableModels } from './tables.ts';
 import { textModels } from './texts.ts';
 import { valueModels } from './values.ts';
@@ -21,5 +23,7 @@ export function libraryModels(): ReadonlyMap<string, Value> {
     ...signatureModels(),
     ...textModels(),
     ...tableModels(),
+    ...byteModels(),
+    ...settingModels(),
   ]);
 }

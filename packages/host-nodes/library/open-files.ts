@@ -1,5 +1,6 @@
 import { addUnfollowed, asText } from '../values/access.ts';
 import { addMethods, fileType, raise } from '../values/builtin-types.ts';
+import { encoded } from '../values/bytes.ts';
 import type { Machine } from '../values/machine.ts';
 import { Instance } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
@@ -38,10 +39,16 @@ export function openFile(machine: Machine, path: string, mode: string, keepsEnds
   if (!/[wax]/.test(mode)) {
     const text = readText(machine, path);
     if (typeof text !== 'string') file.define('text', text);
-    else if (mode.includes('b')) file.define('text', new Unknown('bytes'));
+    else if (mode.includes('b'))
+      file.define('text', bytesOf(path, machine.files.read(machine.files.inside(path) ?? '')));
     else file.define('text', keepsEnds ? text : text.replaceAll(/\r\n?/g, '\n'));
   } else file.define('text', '');
   return file;
+}
+
+/** Code may be in another encoding. */
+function bytesOf(path: string, text = ''): Value {
+  return (path.endsWith('.py') ? undefined : encoded(text)) ?? new Unknown('bytes');
 }
 
 function textOf(file: Value | undefined): Value {

@@ -30,7 +30,7 @@ export function onPath(run: (path: string, machine: Machine, rest: Value[]) => V
   };
 }
 
-function absolute(path: string): string {
+export function absolute(path: string): string {
   return normalize(path.startsWith('/') ? path : `${hostFolder}/${path}`);
 }
 
@@ -60,9 +60,10 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-function splitName(name: string): [string, string] {
-  const dot = name.lastIndexOf('.');
-  return dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
+/** A name and its ending: leading dots begin a name, and a last one ends it for `pathlib` alone. */
+function splitName(name: string, isEnded = false): [string, string] {
+  const [, stem = name, end = ''] = /^(\.*[^.].*)(\.[^.]*)$/.exec(name) ?? [];
+  return isEnded && end === '.' ? [name, ''] : [stem, end];
 }
 
 function isUnder(path: string, folder: string): boolean {
@@ -87,7 +88,8 @@ const paths: Record<string, NativeCall> = {
   abspath: onPath(absolute),
   realpath: onPath(absolute),
   normpath: onPath((path) => normalize(path)),
-  expanduser: onPath((path) => path),
+  expanduser: onPath((path) => (path.startsWith('~') ? new Unknown('a home folder') : path)),
+  split: onPath((path) => new Tuple([parent(path), nameOf(path)])),
   exists: onPath((path, machine) => exists(machine, path)),
   isfile: onPath((path, machine) => ask(machine, path, (inside) => machine.files.isFile(inside))),
   isdir: onPath((path, machine) => ask(machine, path, (inside) => machine.files.isFolder(inside))),
@@ -101,8 +103,8 @@ const paths: Record<string, NativeCall> = {
 };
 
 function makePath(path: string, cls: Class = pathType): Instance {
-  const whole = path === '' ? '.' : path.replace(/(?<=[^/])\/+$/, '').replaceAll(/\/{2,}/g, '/');
-  return new Instance(cls, whole);
+  const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+  return new Instance(cls, (path.startsWith('/') ? '/' : '') + parts.join('/') || '.');
 }
 
 pathType.construct = (machine, cls, args) => {
@@ -141,13 +143,16 @@ const properties: Record<string, (path: string, machine: Machine) => Value> = {
   parents,
   name: nameOf,
   path: (path) => path,
-  stem: (path) => splitName(nameOf(path))[0],
-  suffix: (path) => splitName(nameOf(path))[1],
+  stem: (path) => splitName(nameOf(path), true)[0],
+  suffix: (path) => splitName(nameOf(path), true)[1],
+  anchor: (path) => (path.startsWith('/') ? '/' : ''),
+  root: (path) => (path.startsWith('/') ? '/' : ''),
+  drive: () => '',
   parts: (path) => new Tuple([...(path.startsWith('/') ? ['/'] : []), ...path.split('/').filter(Boolean)]),
   suffixes: (path) =>
     new List(
-      nameOf(path)
-        .replace(/^\./, '')
+      (nameOf(path).endsWith('.') ? '' : nameOf(path))
+        .replace(/^\.+/, '')
         .split('.')
         .slice(1)
         .map((end) => `.${end}`),
@@ -165,12 +170,12 @@ addMethods(pathType, {
   },
   resolve: onPath((path) => makePath(absolute(path))),
   absolute: onPath((path) => makePath(absolute(path))),
-  expanduser: onPath((path) => makePath(path)),
+  expanduser: onPath((path) => (path.startsWith('~') ? new Unknown('a home folder') : makePath(path))),
   as_posix: onPath((path) => path),
   is_absolute: onPath((path) => path.startsWith('/')),
   with_name: renamed((_, name) => name),
-  with_stem: renamed((old, stem) => stem + splitName(old)[1]),
-  with_suffix: renamed((old, suffix) => splitName(old)[0] + suffix),
+  with_stem: renamed((old, stem) => stem + splitName(old, true)[1]),
+  with_suffix: renamed((old, suffix) => splitName(old, true)[0] + suffix),
   relative_to: onPath((path, _machine, [base]) => {
     const start = pathText(base);
     if (start === undefined) return new Unknown('an unknown path');
@@ -206,7 +211,10 @@ addMethods(pathType, {
   }),
   open: onPath((path, machine, [mode]) => openFile(machine, absolute(path), asText(mode) ?? 'r')),
 });
-addUnfollowed(pathType, 'chmod match read_bytes rename replace rmdir stat touch unlink walk write_bytes');
+addUnfollowed(
+  pathType,
+  'as_uri group lstat owner readlink samefile chmod match read_bytes rename replace rmdir stat touch unlink walk write_bytes',
+);
 
 function found(machine: Machine, path: string, pattern: string): Value {
   const list = matching(machine, `${absolute(path)}/${pattern}`, true);

@@ -1,6 +1,8 @@
 import { asText, dictOf } from '../values/access.ts';
+import { builtinType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
-import { Unknown } from '../values/plain.ts';
+import { Instance } from '../values/objects.ts';
+import { Iterator, Unknown } from '../values/plain.ts';
 import { type Keywords, List, type Value } from '../values/values.ts';
 import { argument, type Models, natives } from './define.ts';
 
@@ -9,25 +11,31 @@ export function tableModels(): Models {
   return natives('csv', {
     reader: (machine, [source = null], keywords) => {
       const rows = read(machine, source, keywords);
-      return rows instanceof Unknown ? rows : new List(rows.map((row) => new List(row)));
+      return rows instanceof Unknown ? rows : new Iterator(rows.map((row) => new List(row)).values());
     },
     DictReader: (machine, args, keywords) => {
-      const rows = read(machine, args[0] ?? null, keywords);
-      if (rows instanceof Unknown) return rows;
+      const all = read(machine, args[0] ?? null, keywords);
+      if (all instanceof Unknown) return all;
+      const rows = all.filter((row) => row.length > 0);
       const given = argument(args, keywords, 1, 'fieldnames') ?? null;
       const names = given === null ? (rows.shift() ?? []) : [...machine.iterate(given)];
       machine.budget.spend(names.length * rows.length);
-      return new List(
-        rows.map((row) =>
-          dictOf(
-            machine,
-            names.map((name, at): [Value, Value] => [name, row[at] ?? null]),
-          ),
-        ),
-      );
+      const dicts = rows.map((row) => {
+        const rest: [Value, Value][] =
+          row.length > names.length ? [[null, new List(row.slice(names.length))]] : [];
+        return dictOf(machine, [
+          ...names.map((name, at): [Value, Value] => [name, row[at] ?? null]),
+          ...rest,
+        ]);
+      });
+      const reader = new Instance(readerType, new Iterator(dicts.values()));
+      reader.define('fieldnames', new List(names));
+      return reader;
     },
   });
 }
+
+const readerType = builtinType('DictReader');
 
 /** The rows of a file, or of a list of lines, with a delimiter at most. */
 function read(machine: Machine, source: Value, keywords: Keywords): string[][] | Unknown {
@@ -62,8 +70,7 @@ function rowsOf(text: string, comma: string): string[][] {
       row.push(cell);
       cell = '';
       if (letter === '\n') {
-        // A line without anything is an empty row for `reader`, and none for `DictReader`.
-        if (row.length > 1 || row[0] !== '') rows.push(row);
+        rows.push(row.length > 1 || row[0] !== '' ? row : []);
         row = [];
       }
     }

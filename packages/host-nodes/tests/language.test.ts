@@ -115,9 +115,7 @@ const values: Record<string, string> = {
   'names of paths that change':
     'from pathlib import Path\np = Path("/a/b.tar.gz")\nRESULT = [str(p.with_name("c")), str(p.with_stem("d")), str(p.with_suffix(".e")), list(p.parts), p.suffixes, p.is_absolute()]\n# ["/a/c", "/a/d.gz", "/a/b.tar.e", ["/", "a", "b.tar.gz"], [".tar", ".gz"], true]',
   'tables of a text':
-    'import csv\nlines = [\'a,b\', \'1,"x, ""y"" z"\', \'\', \'2,\']\nRESULT = [list(csv.reader(lines)), list(csv.DictReader(lines)), list(csv.reader(["1;2"], delimiter=";"))]\n# [[["a", "b"], ["1", "x, \\"y\\" z"], ["2", ""]], [{"a": "1", "b": "x, \\"y\\" z"}, {"a": "2", "b": ""}], [["1", "2"]]]',
-  'the first of several dicts':
-    'from collections import ChainMap\nRESULT = dict(ChainMap({"a": 1}, {"a": 2, "b": 3}))\n# {"a": 1, "b": 3}',
+    'import csv\nlines = [\'a,b\', \'1,"x, ""y"" z"\', \'\', \'2,\']\nRESULT = [list(csv.reader(lines)), list(csv.DictReader(lines)), list(csv.reader(["1;2"], delimiter=";"))]\n# [[["a", "b"], ["1", "x, \\"y\\" z"], [], ["2", ""]], [{"a": "1", "b": "x, \\"y\\" z"}, {"a": "2", "b": ""}], [["1", "2"]]]',
   'what is a dataclass':
     'from dataclasses import dataclass, is_dataclass, replace\nfrom comfy_api.latest import io\n@dataclass\nclass A: pass\ns = io.Schema(node_id="a", category="b")\nRESULT = [is_dataclass(A), is_dataclass(A()), is_dataclass(s), is_dataclass("x"), replace(s, category="c").category]\n# [true, true, true, false, "c"]',
   'a file of a package':

@@ -106,7 +106,7 @@ describe('the limits of a pack', () => {
 const size = 1_000;
 /** One of each kind of value, as large as the others: `size` items or characters. */
 const setup = `
-import outside, collections, copy, dataclasses, functools, inspect, os, re
+import outside, base64, collections, configparser, copy, csv, dataclasses, functools, hashlib, inspect, json, os, re, tomllib
 n = ${size}
 l = list(range(n))
 texts = tuple(str(i) for i in l)
@@ -119,6 +119,8 @@ opened = list(l)
 outside.f(opened)
 x = "a" * n
 y = "a" * n
+b = x.encode()
+h = hashlib.md5(b)
 file = open(os.path.dirname(__file__) + "/file")
 exec("def many(" + ",".join("p" + name for name in texts) + "): pass")
 class A: pass
@@ -145,6 +147,9 @@ test.each([
   ...['x == y', 'x in [y]', '{y: 1}', 'x[0]', 'getattr(A, y, 1)', 'setattr(A, y, 1)', 'x + y', 'x * 1'],
   ...['"b" in x', 'int(y)', 'float(y)', 'x.upper()', '"".strip(y)', '"%s" % x'],
   ...['re.sub("b", "a", x)', 're.sub("a", "\\\\1" * n, "a")'],
+  ...['x.encode()', 'b.decode()', 'hashlib.md5(b)', 'h.hexdigest()', 'base64.b64encode(b)'],
+  ...['base64.b64decode(x)', 'tomllib.loads("#" + x)', 'json.loads(x)', 'list(csv.reader([x]))'],
+  'configparser.ConfigParser().read_string(x)',
   'os.path.normpath(x)',
   'os.path.join("a", x)',
   'file.readlines()',

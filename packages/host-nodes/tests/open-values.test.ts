@@ -76,6 +76,19 @@ const values: Record<string, string> = {
     'd = dict(a=1, **outside.f())\nRESULT = {}\nfor k in d: RESULT[k] = 1',
   'unknown keys that a lookup makes':
     'from collections import defaultdict\nd = defaultdict(dict)\nfor k in outside.f(): d[k]["a"] = 1\nRESULT = dict(d)',
+  'whether a class has what a condition gives it':
+    'class A: pass\nif outside.f(): A.z = 1\nRESULT = [hasattr(A, "z"), getattr(A, "z", 7)]',
+  'keys of JSON that are numbers': 'import json\nRESULT = list(json.loads(\'{"b": 1, "10": 2}\'))',
+  'settings that people may write':
+    'import configparser, os\nc = configparser.ConfigParser()\nc.read(os.path.join(os.path.dirname(__file__), "own.ini"))\nRESULT = [c.sections(), c.get("a", "b", fallback="d")]',
+  'settings made of others':
+    'import configparser\nc = configparser.ConfigParser()\nc.read_string("[a]\\nb = %(c)s\\nc = 1")\nRESULT = c["a"]["b"]',
+  'settings that go on in the next line':
+    'import configparser\nc = configparser.ConfigParser()\nc.read_string("[a]\\nb = 1\\n  2")\nRESULT = c["a"]["b"]',
+  'words of an exception of Python': 'try: {}["a"]\nexcept KeyError as e: RESULT = str(e)',
+  'a deque of a length': 'from collections import deque\nRESULT = list(deque([1, 2], maxlen=1))',
+  'the home folder': 'import os\nRESULT = os.path.expanduser("~/x")',
+  'bytes in a way that is not followed': 'RESULT = [len(b"a"), b"a" + b"b", b"a" == b"a"]',
   'the order of a set': 'RESULT = list({"b", "a"})',
   'a sorted set': 'RESULT = sorted({"b", "a"})\n# ["a", "b"]',
   'the order of texts joined from a set': 'RESULT = ", ".join({"b", "a"})',
@@ -134,6 +147,28 @@ const exact: Record<string, string> = {
     'class D(dict):\n    def __init__(self, kind, data=None):\n        self.data = data\n        for k, v in data.items(): self[k] = v\nRESULT = D(kind="X", data={"a": 1})\n# {"a": 1}',
   'exec and eval of a known text':
     'exec("a = 1\\nb = [1.0, a]")\nns = {"c": 3}\nexec("d = c + 1", ns)\nRESULT = [str(b), ns["d"], eval("a + 1"), eval(" c ", {"c": 5}), eval(compile("a", "x", "eval"))]\n# ["[1.0, 1]", 4, 2, 5, 1]',
+  hashes:
+    'import hashlib\nm = hashlib.sha256(b"ab")\nm.update("cé".encode())\nRESULT = [m.hexdigest()[:12], m.digest().hex()[:4], hashlib.new("md5", b"x").hexdigest()[:6]]\n# ["ab2b4afd2eb5", "ab2b", "9dd4e4"]',
+  base64:
+    'import base64\nRESULT = [base64.b64encode(b"\\xfb\\xff").decode(), base64.urlsafe_b64encode(b"\\xfb\\xff").decode("ascii"), base64.b64decode("aMOp").decode("utf-8")]\n# ["+/8=", "-_8=", "hé"]',
+  'settings of TOML':
+    'import tomllib\nRESULT = tomllib.loads("a = [1, 2.0]\\n[t.u]\\nv = true")\n# {"a": [1, 2.0], "t": {"u": {"v": true}}}',
+  'settings of sections':
+    'import configparser\nc = configparser.ConfigParser()\nc.read_string("; note\\n[a]\\nB = yes\\nn: 3\\n[c]\\nx=%(y)s\\ny=1")\nRESULT = [c.sections(), c["a"]["B"], "b" in c["a"], dict(c["a"]), c.getboolean("a", "b"), c["a"].getint("n"), c.get("a", "z", fallback="d"), c.has_option("q", "z"), c.has_section("c"), c.options("a"), c["c"].get("y")]\n# [["a", "c"], "yes", true, {"b": "yes", "n": "3"}, true, 3, "d", false, true, ["b", "n"], "1"]',
+  'a table, row by row':
+    'import csv\nr = csv.reader(["h,i", "", \'1,"2 ""x"""\'])\nd = csv.DictReader(["h,i", "", "1,2,3", "4"])\nRESULT = [next(r), list(r), d.fieldnames, [dict(x).get("i") for x in d]]\n# [["h", "i"], [[], ["1", "2 \\"x\\""]], ["h", "i"], ["2", null]]',
+  'maps in a chain':
+    'from collections import ChainMap\nbase = {"a": 1}\nc = ChainMap({}, base)\nbase["b"] = 2\nc["a"] = 3\nn = c.new_child({"z": 0})\nRESULT = [dict(c), base, sorted(n), n.parents["a"], len(c), c.get("q", 7), "b" in c]\n# [{"a": 3, "b": 2}, {"a": 1, "b": 2}, ["a", "b", "z"], 3, 2, 7, true]',
+  paths:
+    'from pathlib import Path\nimport os\np = Path("/x/./y//a.tar.gz")\nRESULT = [str(p.with_name("b")), str(p.with_stem("q")), p.anchor, Path("a.").suffix, Path("..x.y").suffixes, os.path.splitext("..a"), os.path.split("/a/b")]\n# ["/x/y/b", "/x/y/q.gz", "/", "", [".y"], ["..a", ""], ["/a", "b"]]',
+  'JSON with long numbers and a float':
+    'import json\nx = json.loads(b"[12345678901234567890123, 1.0]")\nRESULT = [str(x[0]), x[1]]\n# ["12345678901234567890123", 1.0]',
+  'copies of what has its own way':
+    'import copy\nfrom collections import defaultdict\nclass A:\n    x = 1\n    def __deepcopy__(self, memo):\n        b = A()\n        b.x = 5\n        return b\nd = copy.deepcopy(defaultdict(list))\nd["a"].append(1)\nRESULT = [copy.deepcopy(A()).x, dict(d)]\n# [5, {"a": [1]}]',
+  'texts of exceptions':
+    'def said(f):\n    try: f()\n    except Exception as e: return [str(e), repr(e)]\ndef a(): assert not 1, "no"\ndef k(): raise KeyError("k")\ndef v(): raise ValueError("v", 1)\nRESULT = [said(a), said(k), said(v)]\n# [["no", "AssertionError(\'no\')"], ["\'k\'", "KeyError(\'k\')"], ["(\'v\', 1)", "ValueError(\'v\', 1)"]]',
+  'fields that are equal':
+    'from dataclasses import dataclass\n@dataclass\nclass P:\n    a: int\nRESULT = [P(1) == P(1), P(1) == P(2), P(1) == 1]\n# [true, false, false]',
   'a list of 2,400 numbers': 'RESULT = len(str(list(range(2400))))\n# 13290',
 };
 

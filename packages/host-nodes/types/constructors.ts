@@ -1,6 +1,7 @@
 import { addUnfollowed, asText, dictOf, orderOf, plain } from '../values/access.ts';
 import { isNumber, numeric, setOf } from '../values/equality.ts';
 import { raise } from '../values/builtin-types.ts';
+import { Bytes, decoded, encoded } from '../values/bytes.ts';
 import type { Machine } from '../values/machine.ts';
 import { textOf } from '../values/text.ts';
 import { Class, type Construct, Descriptor, Instance, Native } from '../values/objects.ts';
@@ -11,7 +12,7 @@ import { allocate, construct, initializePayload } from '../language/instances.ts
 import { findAttribute, plainSet } from '../language/attributes.ts';
 import { item, plainItem, plainSetItem } from '../language/subscripts.ts';
 import { truth } from '../language/truth.ts';
-import { textMethods } from './texts.ts';
+import { isUtf8, textMethods } from './texts.ts';
 import { dictMethods, listMethods, sequenceMethods, setMethods, update } from './collections.ts';
 import * as types from '../values/builtin-types.ts';
 
@@ -22,7 +23,8 @@ const constructors: Record<string, Construct> = {
   int: (machine, _cls, args) => integer(machine, args),
   float: (machine, _cls, [value = 0]) => float(machine, plain(value)),
   bool: (machine, _cls, [value = false]) => truth(machine, value) ?? new Unknown('an unknown condition'),
-  bytes: () => new Unknown('bytes'),
+  bytes: (_machine, _cls, [text, encoding]) =>
+    (isUtf8(encoding, asText(text) ?? '') ? encoded(asText(text) ?? '') : undefined) ?? new Unknown('bytes'),
   list: (machine, _cls, [source]) => {
     if (source instanceof Unknown) return source;
     return new List(source === undefined ? [] : [...machine.iterate(source)], orderOf(source));
@@ -169,8 +171,18 @@ export function equipTypes(): void {
   types.dictType.define('fromkeys', new Descriptor('staticmethod', makeFromKeys));
   addUnfollowed(
     types.strType,
-    'casefold center count encode expandtabs format_map index isascii isprintable maketrans rindex swapcase translate',
+    'casefold center count expandtabs format_map index isascii isprintable maketrans rindex swapcase translate',
   );
+  types.addMethods(types.bytesType, {
+    decode: (machine, [self, encoding], keywords) => {
+      const isKnown =
+        self instanceof Bytes && isUtf8(encoding ?? keywords.get('encoding') ?? 'utf-8', self.text);
+      machine.budget.text(isKnown ? self.text.length : 0);
+      return (isKnown ? decoded(self) : undefined) ?? new Unknown('a text with an unknown part');
+    },
+    hex: (_machine, [self]) =>
+      self instanceof Bytes ? Buffer.from(self.text, 'latin1').toString('hex') : new Unknown('bytes'),
+  });
   addUnfollowed(types.intType, 'bit_count bit_length is_integer to_bytes');
   addUnfollowed(types.floatType, 'as_integer_ratio hex is_integer');
   for (const type of [types.listType, types.tupleType]) addUnfollowed(type, 'count');

@@ -1,6 +1,7 @@
 import { asText, plain } from '../values/access.ts';
 import { sizeOf } from '../values/text.ts';
 import { type Methods, raise } from '../values/builtin-types.ts';
+import { encoded } from '../values/bytes.ts';
 import type { Machine } from '../values/machine.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import { type Keywords, List, type Value } from '../values/values.ts';
@@ -9,6 +10,9 @@ import { formatBraces, formatValue, joinTexts } from './formatting.ts';
 type TextMethod = (text: string, args: Value[], machine: Machine, keywords: Keywords) => Value;
 
 const blanks = /\s+/;
+
+const lineEnd = /\r\n|[\n\r\v\f\x85\u2028\u2029]/;
+const lastEnd = new RegExp(`(?:${lineEnd.source})$`);
 
 const plainMethods: Record<string, TextMethod> = {
   lower: (text) => text.toLowerCase(),
@@ -27,7 +31,12 @@ const plainMethods: Record<string, TextMethod> = {
   replace: replaceAll,
   split: (text, args, machine, keywords) => split(text, args, machine, keywords),
   rsplit: (text, args, machine, keywords) => rsplit(text, args, machine, keywords),
-  splitlines: (text, _, machine) => list(machine, text.replace(/\r?\n$/, '').split(/\r?\n/)),
+  encode: (text, [encoding = 'utf-8'], machine, keywords) => {
+    machine.budget.text(2 * text.length);
+    const isKnown = isUtf8(keywords.get('encoding') ?? encoding, text);
+    return (isKnown ? encoded(text) : undefined) ?? new Unknown('bytes');
+  },
+  splitlines: (text, _, machine) => list(machine, text.replace(lastEnd, '').split(lineEnd)),
   find: (text, [part, ...span]) => position(text, text.indexOf(word(part)), span),
   rfind: (text, [part, ...span]) => position(text, text.lastIndexOf(word(part)), span),
   partition: (text, [part]) => partition(text, text.indexOf(word(part)), word(part), false),
@@ -38,6 +47,12 @@ const plainMethods: Record<string, TextMethod> = {
   isupper: (text) => text === text.toUpperCase() && text !== text.toLowerCase(),
   islower: (text) => text === text.toLowerCase() && text !== text.toUpperCase(),
 };
+
+/** Whether a text's bytes are those of UTF-8 in this encoding. */
+export function isUtf8(encoding: Value | undefined, text: string): boolean {
+  const name = asText(encoding) ?? '';
+  return /^utf[-_]?8$/i.test(name) || (/^(?:us-)?ascii$/i.test(name) && !/[^\0-\x7f]/.test(text));
+}
 
 const kinds: Record<string, RegExp> = {
   digit: /^\p{Nd}+$/u,

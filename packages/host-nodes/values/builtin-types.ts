@@ -1,5 +1,6 @@
 import { BoundMethod, Class, Descriptor, Func, Instance, Native, type NativeCall, Super } from './objects.ts';
-import { Iterator, Range, Slice, Tuple } from './plain.ts';
+import { Bytes } from './bytes.ts';
+import { Iterator, Range, Slice, Tuple, Unknown } from './plain.ts';
 import { Dict, List, Module, PythonSet, type Value } from './values.ts';
 
 export const objectType = builtinType('object');
@@ -9,7 +10,7 @@ export const intType = builtinType('int');
 const boolType = builtinType('bool', intType);
 export const floatType = builtinType('float');
 export const strType = builtinType('str');
-const bytesType = hostType('bytes');
+export const bytesType = hostType('bytes');
 export const listType = builtinType('list');
 export const tupleType = builtinType('tuple');
 export const dictType = builtinType('dict');
@@ -63,6 +64,7 @@ export const namedTypes = [
 
 const kinds: [new (...args: never[]) => object, Class][] = [
   [List, listType],
+  [Bytes, bytesType],
   [Tuple, tupleType],
   [Dict, dictType],
   [Range, rangeType],
@@ -127,7 +129,7 @@ export function exceptionOf(type: Class, args: Value[]): Instance {
   return exception;
 }
 
-function exceptionType(name: string): Class {
+export function exceptionType(name: string): Class {
   const type = exceptionTypes.get(name);
   if (!type) throw new Error(`The exception ${name} is unknown.`);
   return type;
@@ -139,16 +141,19 @@ function exceptionType(name: string): Class {
  */
 export class Raised {
   readonly value: Value;
+  /** Why this interpreter raised it, in other words than Python's. */
+  readonly #why: string | undefined;
 
-  constructor(value: Value) {
+  constructor(value: Value, why?: string) {
     this.value = value;
+    this.#why = why;
   }
 
   /** The text for a person: the class and the first argument. */
   toString(): string {
     if (!(this.value instanceof Instance)) return 'an unknown exception';
     const args = this.value.own('args');
-    const first = args instanceof Tuple ? args.items[0] : undefined;
+    const first = this.#why ?? (args instanceof Tuple ? args.items[0] : undefined);
     return typeof first === 'string' ? `${this.value.cls.name}: ${first.slice(0, 200)}` : this.value.cls.name;
   }
 }
@@ -163,5 +168,5 @@ export function isRaised(error: unknown, type: string): boolean {
 }
 
 export function raise(type: string, message: string): never {
-  throw new Raised(exceptionOf(exceptionType(type), [message]));
+  throw new Raised(exceptionOf(exceptionType(type), [new Unknown("Python's words")]), message);
 }

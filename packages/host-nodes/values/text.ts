@@ -16,8 +16,18 @@ export function textOf(machine: Machine, value: Value): string | undefined {
     const own = ownText(machine, value, '__str__');
     if (own !== null) return own;
     if (typeof value.payload === 'string') return value.payload;
+    const args = value.own('args');
+    if (args instanceof Tuple) return messageOf(machine, value.cls, args);
   }
   return reprOf(machine, value);
+}
+
+/** The text of an exception. */
+function messageOf(machine: Machine, cls: Class, args: Tuple): string | undefined {
+  const [only] = args.items;
+  if (only === undefined) return '';
+  if (args.items.length > 1) return reprOf(machine, args);
+  return cls.mro.some(({ name }) => name === 'KeyError') ? reprOf(machine, only) : textOf(machine, only);
 }
 
 /** The result of `repr`; undefined if unknown. */
@@ -52,9 +62,7 @@ function instanceText(machine: Machine, value: Instance): string | undefined {
   if (value.payload !== undefined) return reprOf(machine, value.payload);
   const args = value.own('args');
   if (!(args instanceof Tuple)) return undefined;
-  const [only] = args.items;
-  if (args.items.length === 1 && only !== undefined) return textOf(machine, only);
-  return args.items.length === 0 ? '' : reprOf(machine, args);
+  return listed(machine, `${value.cls.name}(`, args.items, ')');
 }
 
 /** The result of the pack's own method; null if there is none. */
@@ -131,7 +139,7 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ['\t', '\\t'],
 ]);
 
-function quoted(machine: Machine, text: string): string {
+function quoted(machine: Machine, text: string): string | undefined {
   machine.budget.text(text.length);
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   let result = quote;
@@ -140,6 +148,7 @@ function quoted(machine: Machine, text: string): string {
     if (character === quote) result += `\\${character}`;
     else if (escapes.has(character)) result += escapes.get(character);
     else if (code < 32 || code === 127) result += `\\x${code.toString(16).padStart(2, '0')}`;
+    else if (/[\p{C}\p{Z}]/u.test(character) && character !== ' ') return undefined;
     else result += character;
   }
   return result + quote;

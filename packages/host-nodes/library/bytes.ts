@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { asText, plain } from '../values/access.ts';
+import { addMethods, builtinType } from '../values/builtin-types.ts';
+import type { Machine } from '../values/machine.ts';
+import { Instance, type NativeCall } from '../values/objects.ts';
+import { Bytes } from '../values/bytes.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Keywords, Value } from '../values/values.ts';
+import { argument, type Models, natives } from './define.ts';
+
+/** `hashlib` and `base64`: packs make names and addresses with them. */
+export function byteModels(): Models {
+  const hashes = names.map((name): [string, NativeCall] => [
+    name,
+    (machine, args) => hashOf(machine, name, args[0]),
+  ]);
+  return [
+    ...natives('hashlib', {
+      ...Object.fromEntries(hashes),
+      new: (machine, args, keywords) => {
+        const name = names.find((each) => each === asText(argument(args, keywords, 0, 'name')));
+        return name === undefined ? unknown() : hashOf(machine, name, argument(args, keywords, 1, 'data'));
+      },
+    }),
+    ...natives('base64', {
+      b64encode: encode('base64'),
+      standard_b64encode: encode('base64'),
+      urlsafe_b64encode: encode('base64', (text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+      b64decode: decode((text) => text),
+      standard_b64decode: decode((text) => text),
+      urlsafe_b64decode: decode((text) => text.replaceAll('-', '+').replaceAll('_', '/')),
+      b16encode: encode('hex', (text) => text.toUpperCase()),
+    }),
+  ];
+}
+
+const names = ['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'] as const;
+const unknown = () => new Unknown('bytes');
+
+const hashType = builtinType('HASH');
+addMethods(hashType, {
+  update: (machine, [self, data = null]) => {
+    if (self instanceof Instance)
+      machine.setAttribute(self, 'data', added(machine, self.own('data') ?? null, data));
+    return null;
+  },
+  copy: (machine, [self]) =>
+    self instanceof Instance ? hashOf(machine, asText(self.own('name')) ?? '', self.own('data')) : unknown(),
+  digest: (machine, [self]) => digest(machine, self, 'latin1', (text) => new Bytes(text)),
+  hexdigest: (machine, [self]) => digest(machine, self, 'hex', (text) => text),
+});
+
+function hashOf(machine: Machine, name: string, data: Value = new Bytes('')): Value {
+  const hash = new Instance(hashType);
+  hash.define('name', name);
+  hash.define('data', added(machine, new Bytes(''), data));
+  return hash;
+}
+
+function added(machine: Machine, old: Value, more: Value): Value {
+  if (!(old instanceof Bytes && more instanceof Bytes)) return unknown();
+  machine.budget.text(more.text.length, old.text.length + more.text.length);
+  return new Bytes(old.text + more.text);
+}
+
+function digest(
+  machine: Machine,
+  self: Value | undefined,
+  encoding: 'hex' | 'latin1',
+  made: (text: string) => Value,
+): Value {
+  const [name, data] = self instanceof Instance ? [asText(self.own('name')), self.own('data')] : [];
+  if (name === undefined || !(data instanceof Bytes)) return unknown();
+  machine.budget.text(data.text.length);
+  return made(createHash(name).update(data.text, 'latin1').digest().toString(encoding));
+}
+
+type Call = (machine: Machine, args: Value[], keywords: Keywords) => Value;
+
+function encode(encoding: 'base64' | 'hex', spelled = (text: string) => text): Call {
+  return (machine, [data, ...others]) => {
+    if (!(data instanceof Bytes) || others.length > 0) return unknown();
+    machine.budget.text(2 * data.text.length);
+    return new Bytes(spelled(Buffer.from(data.text, 'latin1').toString(encoding)));
+  };
+}
+
+/** Python raises for some of what is not base64, and skips the rest. */
+function decode(spelled: (text: string) => string): Call {
+  return (machine, [data = null, ...others], keywords) => {
+    const text = data instanceof Bytes ? data.text : asText(plain(data));
+    if (text === undefined || others.length + keywords.size > 0) return unknown();
+    machine.budget.text(2 * text.length);
+    const standard = spelled(text);
+    const isWhole = standard.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(standard);
+    return isWhole ? new Bytes(Buffer.from(standard, 'base64').toString('latin1')) : unknown();
+  };
+}
