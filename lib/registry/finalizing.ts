@@ -117,7 +117,6 @@ type Obstacle = readonly [code: StatusReasonCode, sentence: string];
 
 const bannedPublisher = (): Obstacle => ['publisher_banned', 'The publisher is banned.'];
 const withdrawnNode = (): Obstacle => ['node_deleted', 'The node is withdrawn.'];
-const codeOf = (isToken: boolean) => (isToken ? 'token_revoked' : 'trust_revoked');
 
 const obstacles = {
   'publisher gone': bannedPublisher,
@@ -126,12 +125,12 @@ const obstacles = {
   'withdrawn node': withdrawnNode,
   'banned node': () => ['node_banned', 'The node is banned.'],
   // Revoked credentials stay. They are missing only if the node moved to another publisher without them.
-  'credential gone': (isToken) => [
-    codeOf(isToken),
+  'credential gone': () => [
+    'transferred',
     'The node belongs to another publisher than the one that began this version.',
   ],
   'revoked credential': (isToken) => [
-    codeOf(isToken),
+    isToken ? 'token_revoked' : 'trust_revoked',
     isToken
       ? 'The token that this version was published with is revoked.'
       : 'The publisher no longer trusts the workflow that published it.',

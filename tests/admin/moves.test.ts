@@ -47,6 +47,7 @@ test('a transferred pending version says why its first publisher cannot finish i
 
   expect(blocked).toMatchObject({
     status: 'NodeVersionStatusPending',
+    status_reason_code: 'transferred',
     status_reason: expect.stringContaining('The node belongs to another publisher'),
   });
   expect([resumed.status, resumed.body.node_version.id]).toEqual([201, body.node_version.id]);

@@ -28,7 +28,7 @@ function header(name: string, description: string, example: string, pattern?: st
 }
 
 const description =
-  'A deployment with `NOTIFICATIONS=relay`, which is the default, sends this itself, once for each change of the task: the provider’s own object with the fields that every notification has, and with your own address where the provider repeats the one that this service gave it. It makes eight attempts within 21 hours until the receiver answers 2xx, so a notification may arrive more than once and after a later one. With `NOTIFICATIONS=direct` the provider sends its own object itself, unsigned. A signature does not say whom a notification is for: act only on a task that you started yourself, and give an address with an unguessable path.';
+  'A deployment with `NOTIFICATIONS=relay`, which is the default, sends this itself, once for each change of the task: the provider’s own object with the fields that every notification has, and with your own address where the provider repeats the one that this service gave it. It makes eight attempts within 21 hours until the receiver answers 2xx, so a notification may arrive more than once and after a later one. With `NOTIFICATIONS=direct` the provider sends its own object itself, unsigned. A signature does not say whom a notification is for: act only on a task that you started yourself, and give an address with an unguessable path. It must be `https`: a notification has the URLs of results, which anyone on the way of plain `http` could read.';
 
 const state = {
   type: 'string',

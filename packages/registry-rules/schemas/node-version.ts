@@ -25,6 +25,7 @@ export const StatusReasonCode = z
     'publisher_banned',
     'token_revoked',
     'trust_revoked',
+    'transferred',
     'banned',
     'flagged',
     'withdrawn',
