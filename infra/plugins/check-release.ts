@@ -3,7 +3,7 @@ import { nameRelease, deploymentProblem, release, tableState, type Table } from 
 import { changesBetween, rememberedIn } from '../parameters/remembered-parameters.ts';
 import { defaultsOf, givenTo, valuesOf } from '../parameters/stage-parameters.ts';
 import type { Values } from '../parameters/parameters.ts';
-import { deployedTemplate, stackOf } from './deployed-template.ts';
+import { deployedTemplate, earlierTemplate, stackOf } from './deployed-template.ts';
 import type { Framework, Template } from './framework.ts';
 import { lossesBetween } from './template-changes.ts';
 
@@ -12,10 +12,13 @@ const yes = { usage: 'Accept other parameters than those of the last deployment'
 /**
  * Rejects a deployment over a table of another release, one with other parameters than the last one, and one
  * that would lose a stage's data or addresses. The first checks run when the framework has read its
- * configuration, and has neither packaged nor sent anything.
+ * configuration, and has neither packaged nor sent anything. A rollback restores the parameters of its template.
  */
 export default class CheckRelease {
-  readonly commands = { deploy: { options: { yes }, commands: { function: { options: { yes } } } } };
+  readonly commands = {
+    deploy: { options: { yes }, commands: { function: { options: { yes } } } },
+    rollback: { options: { yes } },
+  };
   readonly hooks: Record<string, () => Promise<void>>;
   /** The template of the stack. Undefined if nothing will be deployed. */
   #deployed: Template | undefined;
@@ -36,6 +39,13 @@ export default class CheckRelease {
         // A package of an earlier day has its own.
         if (typeof packaged !== 'string') rejectChanges(framework, this.#deployed, packaged);
         rejectLosses(framework, this.#deployed);
+      },
+      'before:rollback:rollback': async () => {
+        const { timestamp } = framework.processedInput.options;
+        // Without one, the framework lists them.
+        if (timestamp === undefined) return;
+        const restored = rememberedIn(await earlierTemplate(framework, timestamp));
+        rejectChanges(framework, await deployedTemplate(framework), restored);
       },
       'after:aws:deploy:deploy:updateStack': async () => {
         await nameRelease(await tableOf(framework), release);
@@ -67,12 +77,12 @@ async function tableOf(framework: Framework): Promise<Table> {
 }
 
 /** Forgotten parameters would remove a domain, or silence every alarm. */
-function rejectChanges(framework: Framework, deployed: Template, given: Values): void {
+function rejectChanges(framework: Framework, deployed: Template, given: Values | string): void {
   const before = rememberedIn(deployed);
   if (before === 'none' || framework.processedInput.options.yes) return;
   const changes =
-    before === 'unknown'
-      ? ['Its template doesn’t name them, so all may change.']
+    typeof before === 'string' || typeof given === 'string'
+      ? ['A template doesn’t name them, so all may change.']
       : changesBetween(before, given, defaultsOf(framework));
   if (changes.length === 0) return;
   throw new framework.classes.Error(

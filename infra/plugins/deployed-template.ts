@@ -22,3 +22,24 @@ export async function deployedTemplate(framework: Framework): Promise<Template> 
     );
   }
 }
+
+/** The template of an earlier deployment, which the framework keeps, by its time. */
+export async function earlierTemplate(framework: Framework, timestamp: string): Promise<Template> {
+  const { GetObjectCommand, S3Client } = await import('@aws-sdk/client-s3');
+  const aws = framework.getProvider('aws');
+  const client = new S3Client({ ...(await aws.getAwsSdkV3Config()), forcePathStyle: true });
+  const date = new Date(/^\d+$/.test(timestamp) ? Number(timestamp) : timestamp);
+  const folder = `${aws.getDeploymentPrefix()}/${framework.service.service}/${aws.getStage()}`;
+  const Key = `${folder}/${date.getTime()}-${date.toISOString()}/compiled-cloudformation-template.json`;
+  try {
+    const { Body } = await client.send(
+      new GetObjectCommand({ Bucket: await aws.getServerlessDeploymentBucketName(), Key }),
+    );
+    return JSON.parse(String(await Body?.transformToString()));
+  } catch (error) {
+    const { name, message } = error as Error;
+    throw new framework.classes.Error(
+      `The template of ${timestamp} can't be read, so nothing was sent: ${name}: ${message}`,
+    );
+  }
+}

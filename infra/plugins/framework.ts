@@ -23,6 +23,8 @@ export interface Framework {
   getProvider: (name: 'aws') => {
     getStage: () => string;
     getRegion: () => string;
+    getServerlessDeploymentBucketName: () => Promise<string>;
+    getDeploymentPrefix: () => string;
     /** Region and credentials for a client of the SDK. */
     getAwsSdkV3Config: () => Promise<object>;
   };
@@ -39,6 +41,8 @@ interface Options {
   same?: boolean;
   /** Accepts other parameters than those of the last deployment. */
   yes?: boolean;
+  /** When the deployment was that a rollback restores. */
+  timestamp?: string;
   /** Deploys a tree that is not exactly a tagged release. */
   unreleased?: boolean;
 }

@@ -174,7 +174,8 @@ const bought: Part[] = [
   { function: 'relightImage', provider: 'image' },
   ...['textToVideo', 'extendVideo', 'multiframeVideo'].map((name) => ({ function: name })),
 ];
-const gateway = (name: string, value: number) => reported('ApiGateway', name, { ApiId: `\${HttpApi}` }, value);
+const gateway = (name: string, value: number) =>
+  reported('ApiGateway', name, { ApiId: `\${HttpApi}` }, value);
 const queue = (name: string, metric: string, value = 1) =>
   reported('SQS', metric, { QueueName: `\${${name}.QueueName}` }, value);
 const waiting = (name: string) => queue(name, 'ApproximateNumberOfMessagesVisible');

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import CheckRelease from '../../infra/plugins/check-release.ts';
 import type { Framework, Template } from '../../infra/plugins/framework.ts';
@@ -56,6 +57,8 @@ function framework(
     getProvider: () => ({
       getStage: () => stage,
       getRegion: () => region,
+      getServerlessDeploymentBucketName: async () => bucketName(),
+      getDeploymentPrefix: () => 'serverless',
       getAwsSdkV3Config: async () => ({ region, credentials: s3().config.credentials, ...config }),
     }),
     classes: { Error },
@@ -154,9 +157,35 @@ describe('the parameters of the last deployment', () => {
     await deploying({ param: ['rollout=off'] }, remembering({ rollout: 'off' }));
   });
 
+  test('stop a rollback to a template with others, or of before they were kept, unless that is accepted', async () => {
+    deployed = remembering({ rollout: 'off' });
+    const timestamp = '2026-11-20T12:00:00.000Z';
+    const back = (options: object) =>
+      new CheckRelease(framework('rollback', { options })).hooks['before:rollback:rollback']?.();
+    const keep = (template: object) =>
+      s3().send(
+        new PutObjectCommand({
+          Bucket: bucketName(),
+          Key: `serverless/node-registry/prod/${Date.parse(timestamp)}-${timestamp}/compiled-cloudformation-template.json`,
+          Body: JSON.stringify(template),
+        }),
+      );
+    await keep(remembering({ tasksPerDay: '9' }));
+    await expect(back({ timestamp })).rejects.toThrow(
+      'rollout would fall away: off\n  tasksPerDay would be 9, and was not given\nNothing was sent.',
+    );
+    await back({ timestamp: String(Date.parse(timestamp)), yes: true });
+    await keep(functions);
+    await expect(back({ timestamp })).rejects.toThrow('A template doesn’t name them, so all may change.');
+    await keep(remembering({ rollout: 'off' }));
+    await back({ timestamp });
+    await back({});
+    await expect(back({ timestamp: '2026-11-21' })).rejects.toThrow('NoSuchKey');
+  });
+
   test('stop a deployment, and --same, if the stack does not name them', async () => {
     deployed = functions;
-    await expect(deploying({})).rejects.toThrow('Its template doesn’t name them, so all may change.');
+    await expect(deploying({})).rejects.toThrow('A template doesn’t name them, so all may change.');
     await expect(
       new StageParameters(framework('deploy', { options: { same: true } })).asyncInit(),
     ).rejects.toThrow(
