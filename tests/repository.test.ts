@@ -345,6 +345,25 @@ describe('the documents', () => {
     expect(linked.filter((link) => !isReached('docs/runbook.md', link))).toEqual([]);
   });
 
+  test('docs/runbook.md has a bad day for each of its sections, with alarms, tests and items that exist', () => {
+    const runbook = readFileSync('docs/runbook.md', 'utf8');
+    const table = runbook.slice(runbook.indexOf('| What happened |'), runbook.indexOf('### Work that waits'));
+    const sections = [...runbook.matchAll(/^##+ (.*)$/gm)].map(([, heading]) => heading);
+    const linked = [...table.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor]) => anchor);
+    const alarms = [...table.matchAll(/`([a-z…-]+)`/g)].map(([, name = '']) => name.replace('…', ''));
+    const [, items = ''] = readFileSync('docs/deploy.md', 'utf8').split('Check the rest once in an account:');
+    const tried = [...table.matchAll(/`(tests\/[^`]+)`|AWS (\d+)/g)];
+
+    expect(linked.length).toBe(sections.length - 2);
+    expect(new Set(linked).size).toBe(linked.length);
+    expect(linked.filter((anchor) => !isReached('docs/runbook.md', `#${anchor}`))).toEqual([]);
+    expect(alarms.length).toBeGreaterThan(8);
+    expect(alarms.filter((name) => !alarmTable().includes(name))).toEqual([]);
+    expect(tried.length).toBeGreaterThan(12);
+    for (const [, file, item] of tried)
+      expect(file ? existsSync(file) : items.includes(`\n${item}. **`)).toBe(true);
+  });
+
   test('docs/CONTRIBUTING.md has the lanes that npm run configuration writes', () => {
     expect(readFileSync('docs/CONTRIBUTING.md', 'utf8')).toContain(laneTable());
   });

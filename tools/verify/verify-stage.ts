@@ -1,4 +1,5 @@
 // npm run verify-stage -- --url URL --publisher ID [--paid IMAGE]
+import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { strToU8, zipSync } from 'fflate';
 import { parseObject } from '../../lib/json.ts';
@@ -92,7 +93,13 @@ async function verify({ url, publisher, paid }: Options): Promise<void> {
     expectEqual([status, ...names.map((name) => headers.has(name))], [200, true, true]);
   });
 
-  if (paid === undefined) return;
+  if (paid !== undefined) await verifyProviders(registry, paid);
+  process.stdout.write(
+    `Only an account can show (docs/deploy.md, "Verify the stage"):\n${await onlyInAnAccount()}\n`,
+  );
+}
+
+async function verifyProviders(registry: RegistryClient, paid: string): Promise<void> {
   await check('the image provider starts a task', async () => {
     expectEqual(typeof (await registry.images.relight({ image: paid })).data.task_id, 'string');
   });
@@ -124,6 +131,13 @@ async function published({ versions }: RegistryClient, version: string): Promise
     await pause(1000);
   }
   throw new Error(`${nodeId} ${version} did not become active in a minute`);
+}
+
+/** The titles of the numbered list. */
+async function onlyInAnAccount(): Promise<string> {
+  const document = await readFile(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
+  const section = document.split(/^## /m).find((part) => part.startsWith('Verify the stage'));
+  return (section?.match(/^\d+\. \*\*.*?\*\*/gm) ?? []).join('\n').replaceAll('**', '');
 }
 
 /** It has no host nodes, so any host node name is accepted. */
