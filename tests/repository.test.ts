@@ -463,7 +463,7 @@ describe('the lines', () => {
     // what one operation needs: marks in schemas, and the label as sent
     { issue: 55, room: 'lib functions', lines: 49 },
     { issue: 55, room: 'packages', lines: 6 },
-    { issue: 55, room: 'tools', lines: 20 },
+    { issue: 55, room: 'tools', lines: 30 },
     { issue: 55, room: 'tests', lines: 40 },
     // 56
     // usage conclude: lent by lib, whose purchases are shorter, and by tests.

@@ -87,12 +87,16 @@ ${methods[name] && html`<details><summary>Client</summary><pre tabindex="0">awai
       verb: verb.toUpperCase(),
     })),
   );
+  const groups: [Json, Json[]][] = document.tags.map((tag: Json) => [
+    tag,
+    operations.filter(({ tags }) => tags.includes(tag.name)),
+  ]);
   const { title, version, description } = document.info;
-  const main = html`<div class="reference"><nav class="box" aria-label="Operations"><ul class="plain">${operations.map((each) => html`<li><a href="#${each.operationId}">${each.summary}</a></li>`)}</ul></nav>
+  const main = html`<div class="reference"><nav class="box" aria-label="Operations">${groups.map(([{ name }, own]) => html`<h2>${name}</h2><ul class="plain">${own.map((each) => html`<li><a href="#${each.operationId}">${each.summary}</a></li>`)}</ul>`)}</nav>
 <div class="stack"><h1>${title}</h1>
 <p>Version ${version} <a class="button" href="/reference/try">Try it</a> <a class="button" href="/reference/openapi.json">openapi.json</a></p>
 <div>${markdown(description)}</div><p>The calls run as they stand, once the shell has a token:</p><pre class="token" tabindex="0">OWNER='${accessToken}'</pre>
-${operations.map(article)}</div></div>`;
+${groups.map(([{ name, description }, own]) => html`<section aria-label="${name}"><h2 class="part">${name}</h2>${markdown(description)}${own.map(article)}</section>`)}</div></div>`;
   const page = {
     title: 'API reference',
     description: title,
