@@ -98,9 +98,10 @@ function wasRejected({ rejected_objects = [] }: NodeVersionRecord, objectVersion
 /** The reason, apart from its archive, that keeps a version from becoming active. */
 async function findObstacle(
   context: Context,
-  { publisher_id, token_hash = '', trust_id }: NodeVersionRecord,
+  version: NodeVersionRecord,
   node: NodeRecord | undefined,
 ): Promise<PendingReason | undefined> {
+  const { publisher_id, token_hash = '', trust_id } = version;
   const [publisher, credential] = await get(
     context,
     publisherKey(publisher_id),
@@ -108,7 +109,8 @@ async function findObstacle(
       ? personalAccessTokenKey(publisher_id, token_hash)
       : trustKey(publisher_id, trust_id),
   );
-  const found = { publisher: publisherRecord(publisher), usedCredential: credentialRecord(credential), node };
+  const usedCredential = credentialRecord(credential);
+  const found = { publisher: publisherRecord(publisher), usedCredential, node, version };
   const answer = closedBy(undefined, 'activate version', found);
   return answer && pendingBecause(...obstacles[answer](trust_id === undefined));
 }
@@ -135,6 +137,7 @@ const obstacles = {
       ? 'The token that this version was published with is revoked.'
       : 'The publisher no longer trusts the workflow that published it.',
   ],
+  'former member': (isToken) => [codeOf(isToken), 'Who published it is no longer a member of the publisher.'],
 } as const satisfies Record<AnswerOf<'activate version'>, (isToken: boolean) => Obstacle>;
 
 function pendingBecause(status_reason_code: StatusReasonCode, sentence: string): PendingReason {

@@ -22,6 +22,8 @@ import { standing } from './tokens.ts';
 const prefix = 'nri_';
 const lifetimeMs = 7 * 24 * 60 * 60 * 1000;
 const maxOpen = 20;
+/** Each write of a publisher, and each publish, reads them all. */
+const maxMembers = 100;
 
 const invitationsIn = (publisherId: string) => [{ below: invitationKey(publisherId, '') }] as const;
 
@@ -108,10 +110,14 @@ export async function accept(
   if (!/^[\w.-]{1,100}$/.test(publisherId) || !isSecret(secret, prefix)) throw new ApiError('not_found');
   const reads = (id: string) => [invitationKey(id, hashOf(secret))] as const;
   const about = { publisherId, action: 'accept invitation' as const, reads };
-  const { result } = await changeOf(context, by, about, (publisher, [item]: [Item | undefined]) => {
+  const joining = changeOf(context, by, about, (publisher, [item]: [Item | undefined]) => {
     const record = invitationRecord(item);
     if (!record || !isFor(record, publisher, { ...by, email })) throw new ApiError('not_found');
     const known = memberOf(publisher, by.userId);
+    if (!known && Object.keys(publisher.members).length >= maxMembers) {
+      const message = `A publisher has at most ${maxMembers} members.`;
+      throw new ApiError('too_many_requests', { message });
+    }
     const member: Member = {
       ...known,
       role: known?.role === 'owner' ? 'owner' : record.role,
@@ -129,6 +135,10 @@ export async function accept(
       result: withChanges(publisher, changes),
     };
   });
+  const { result } = await joining.catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 'publisher_not_found') throw new ApiError('not_found');
+    throw error;
+  });
   return result;
 }
 
@@ -140,6 +150,11 @@ function isFor(
   const { user_id, email: wanted, made_by } = invitation;
   const isOwners = memberWithId(publisher, made_by)?.[1].role === 'owner';
   const isUsers = user_id === undefined || user_id === userId;
-  const isReaders = wanted === undefined || wanted.toLowerCase() === email?.toLowerCase();
+  const isReaders = wanted === undefined || inLowerCase(wanted) === inLowerCase(email ?? '');
   return isOpen(invitation) && isOwners && isUsers && isReaders;
+}
+
+/** Of ASCII only: another letter may have an ASCII one as its lower case. */
+function inLowerCase(address: string): string {
+  return address.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -127,6 +127,7 @@ const table = {
       'banned node',
       'credential gone',
       'revoked credential',
+      'former member',
     ],
   },
 
@@ -283,6 +284,15 @@ const reasons = {
   'revoked credential': [
     ({ usedCredential }) => usedCredential?.revoked_at !== undefined,
     'invalid_personal_access_token',
+  ],
+  // During a rename, the members come last.
+  'former member': [
+    ({ publisher, version }) =>
+      version?.by_member &&
+      publisher &&
+      Object.keys(publisher.members).length > 0 &&
+      !memberOf(publisher, version.published_by ?? ''),
+    'forbidden',
   ],
   // `closedBy` knows the caller and the row.
   'wrong caller': [() => false, 'forbidden'],

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { foldNodeId } from '@node-registry/registry-rules/names';
 import { callerName, memberIdOf } from '../caller.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
@@ -100,8 +99,21 @@ function counted(
 const reservedIds = ['validate', 'api', 'admin', 'registry', 'the-registry', 'node-registry'];
 
 function requireFree(id: string): void {
-  const reserved = [...reservedIds, ...config.selfService().RESERVED_PUBLISHER_IDS];
-  if (reserved.some((each) => foldNodeId(each) === foldNodeId(id))) throw new ApiError('publisher_id_taken');
+  const { RESERVED_PUBLISHER_IDS } = config.selfService();
+  const reserved = [...reservedIds, config.registry().TABLE_NAME, ...RESERVED_PUBLISHER_IDS];
+  if (reserved.some((each) => looksOf(each) === looksOf(id))) throw new ApiError('publisher_id_taken');
+}
+
+/** Equal for ids that a reader may take for each other. */
+function looksOf(id: string): string {
+  return id
+    .toLowerCase()
+    .replace(/[-_.]/g, '')
+    .replace(/[1i]/g, 'l')
+    .replaceAll('0', 'o')
+    .replaceAll('5', 's')
+    .replaceAll('rn', 'm')
+    .replaceAll('vv', 'w');
 }
 
 /** Why nobody could make a publisher of this id now; undefined if one could. */

@@ -46,7 +46,7 @@ import {
   roomFor,
   toLookUp,
 } from './pending-versions.ts';
-import { movedTo } from './publishers.ts';
+import { memberOf, movedTo } from './publishers.ts';
 import {
   type NodeRecord,
   type NodeVersionRecord,
@@ -56,6 +56,7 @@ import {
   pending,
   pendingVersionRecord,
   pickFields,
+  type PublisherRecord,
   publisherRecord,
   publishingRecord,
   trustRecord,
@@ -244,6 +245,7 @@ function actorOf(caller: Caller | undefined, { kept }: AcceptedCredential): stri
 
 interface Begun {
   credential: AcceptedCredential;
+  publisher: PublisherRecord;
   node: NodeRecord | undefined;
   version: NodeVersionRecord | undefined;
 }
@@ -251,7 +253,7 @@ interface Begun {
 function pendingVersion(
   { publisherId, nodeId, version, caller }: Publication,
   uploadId: string,
-  { credential, node, version: begun }: Begun,
+  { credential, publisher, node, version: begun }: Begun,
   once: Once,
 ): NodeVersionRecord {
   const now = new Date(once.now).toISOString();
@@ -275,6 +277,7 @@ function pendingVersion(
     ...waitingForUpload,
     host_node_extract_status: 'pending',
     ...(caller && { published_by: caller.userId }),
+    ...(caller && memberOf(publisher, caller.userId) && { by_member: true as const }),
     ...credential.kept,
     revision: (begun?.revision ?? 0) + 1,
     upload_id: uploadId,

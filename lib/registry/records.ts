@@ -137,6 +137,8 @@ export interface NodeVersionRecord extends Stored, VersionCopy, Omit<Owing, keyo
   label?: string;
   /** The user who published it, if the request had a user's token. */
   published_by?: string;
+  /** Whether that user was a member: an admin need not be one. */
+  by_member?: true;
   /** The credential: a personal access token, or a job that the publisher trusts. */
   token_id?: string;
   token_hash?: string;

@@ -38,6 +38,10 @@ export const memberRoutes = [
     return (await listInvitations(context, publisher.id)).map(invitationView);
   }),
   peopleRoute(contracts.createInvitation, async ({ path, body, caller, context }) => {
+    if (body.email !== undefined && config.signIn().EMAIL_CLAIM === undefined) {
+      const message = 'must be left out: this deployment reads no e-mail addresses';
+      throw new ApiError('invalid_request', { details: [{ path: 'body.email', message }] });
+    }
     const { record, invitation } = await invite(context, caller, path.publisherId, body);
     const { ACCOUNT_URL: page } = config.signIn();
     // A fragment reaches no server.

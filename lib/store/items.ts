@@ -25,7 +25,12 @@ export function toAttribute(value: unknown): AttributeValue {
 
 export function fromAttributes(attributes: AttributeMap): Item {
   const item: Item = {};
-  for (const name in attributes) item[name] = fromAttribute(attributes[name] as AttributeValue);
+  for (const name in attributes) {
+    const value = fromAttribute(attributes[name] as AttributeValue);
+    // A user id is free text, and assigning this one would change the object instead.
+    if (name === '__proto__') Object.defineProperty(item, name, { value, enumerable: true });
+    else item[name] = value;
+  }
   return item;
 }
 

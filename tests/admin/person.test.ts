@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { handler as publish } from '../../functions/publish-node-version.ts';
+import { handler as selfService } from '../../functions/self-service.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
+import { memberIdOf } from '../../lib/caller.ts';
+import { personKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { scan } from '../../tools/admin/registry/administration.ts';
 import { admin, adminJson } from '../support/admin.ts';
@@ -15,12 +18,21 @@ import { bearer } from '../support/tokens.ts';
 
 const period = ['--from', new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)];
 
+const ask = (routeKey: string, by: string, path: Record<string, string>, body: object) =>
+  invoke((event, context) => selfService({ ...event, routeKey }, context), 'self-service', {
+    ...{ path, body, headers: { authorization: bearer(by), 'content-type': 'application/json' } },
+  });
+
 test('person erase, killed at every write, leaves sums and no record that names the person', async () => {
   const user = await spender({ tasks_per_day: 9 });
   const id = `p${randomUUID().slice(0, 8)}`;
   await addPublisher(id, { owner: 'owner', [user]: 'member' });
   await admin('member', 'add', id, user, '--name', 'Petra Person', '--role', 'owner');
   const call = { path: { publisherId: id, nodeId: id }, headers: { authorization: bearer(user) } };
+  await ask('POST /publishers', user, {}, { id: `${id}-own`, name: 'Own' });
+  await admin('member', 'add', `${id}-own`, 'owner', '--role', 'owner');
+  await ask('POST /publishers/{publisherId}/invitations', 'owner', { publisherId: id }, { user_id: user });
+  await admin('publisher', 'rename', `${id}-own`, `${id}-mine`);
   const body = { personal_access_token: await addToken(id), node: {}, node_version: { version: '1.0.0' } };
   await invoke(publish, 'publish-node-version', { ...call, body });
   await invoke(updateNode, 'update-node', { ...call, body: { name: 'Named' } });
@@ -45,10 +57,12 @@ test('person erase, killed at every write, leaves sums and no record that names 
     ({ status } = await admin('person', 'erase', user).catch(() => ({ status: 1 })));
     remove();
   }
-  const records = (await Array.fromAsync(scan({}))).filter((item) => JSON.stringify(item).includes(user));
+  const items = await Array.fromAsync(scan({}));
+  const records = items.filter((item) => JSON.stringify(item).includes(user));
+  const ofPerson = items.filter(({ pk }) => pk === personKey(memberIdOf(user)).pk);
   const [{ user: hash }] = await adminJson('limit', 'list');
 
-  expect(records).toEqual([]);
+  expect([records, ofPerson]).toEqual([[], []]);
   expect(hash).toMatch(/^erased:/);
   expect([before.length, await sum(hash)]).toEqual([1, before]);
 });

@@ -1,16 +1,18 @@
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/self-service.ts';
-import { selfServiceContracts } from '../../infra/operations.ts';
+import { createSecret } from '@node-registry/registry-rules/personal-access-tokens';
+import { loadContracts, selfServiceContracts } from '../../infra/operations.ts';
 import { memberIdOf } from '../../lib/caller.ts';
 import type { Contract } from '../../lib/contract.ts';
 import { blockCaller } from '../../tools/admin/spend/limits.ts';
 import { type HttpFunction, startGateway } from '../../tools/local/gateway.ts';
-import { createSigningKey, issueToken } from '../../tools/local/issuer.ts';
+import { createSigningKey, issueToken, signClaims } from '../../tools/local/issuer.ts';
 import { errorsOf } from '../../tools/openapi/answers.ts';
 import { addNode, addPublisher, addToken, addVersion, setPublisherFields } from '../support/registry.ts';
 import { untilEnd } from '../support/serve.ts';
 import { differences, readTable, restoreTable, type TableImage } from '../support/table-image.ts';
-import { bearer } from '../support/tokens.ts';
+import { bearer, signingKey } from '../support/tokens.ts';
+import { setVariables } from '../support/variables.ts';
 
 /*
  * Every route through a socket: who may, in a snapshot (read its diff as a change of that), and that a refusal changes
@@ -19,6 +21,7 @@ import { bearer } from '../support/tokens.ts';
 
 jest.setTimeout(120_000);
 
+const operations = await loadContracts();
 const keys = [
   ...selfServiceContracts.map(({ method, path }) => `${method} ${path}`),
   'GET /users/publishers/',
@@ -210,4 +213,88 @@ describe('who may', () => {
       expect(`\n${rows.join('\n')}\n`).toMatchSnapshot();
     },
   );
+});
+
+describe('an outsider', () => {
+  const path = { publisherId: 'new' };
+  const asMike = (claims: object) =>
+    `Bearer ${signClaims(signingKey, { iss: 'http://localhost:3001', aud: 'node-registry', sub: 'mike', exp: 4e9, ...claims })}`;
+
+  /** A sub is free text: the name of a property, a path, or longer than any name. */
+  test.each(['__proto__', 'constructor', 'auth0|1/../2', '\u202e ', 'x'.repeat(255)])(
+    'whose sub is %j keeps what they make, and only that',
+    async (user) => {
+      const token = bearer(user);
+      await ask('createPublisher', token, { body: { id: 'new', name: 'New' } });
+      const me = { ...path, memberId: memberIdOf(user) };
+
+      expect((await ask('listMembers', token, { path })).body).toMatchObject([{ user: { id: user } }]);
+      expect((await ask('removeMember', token, { path: me })).body.error).toBe('last_owner');
+      expect((await ask('listMembers', people.stranger, { path })).status).toBe(
+        user === 'constructor' ? 200 : 403,
+      );
+    },
+  );
+
+  test('learns the same of every invitation that is not theirs', async () => {
+    const secret = createSecret('nri_');
+    const [, ours] = String(world.invitations.acme).split('/');
+    const wrong = [
+      'acme',
+      `nobody/${secret}`,
+      `acme/${secret}`,
+      `acme/${ours}x`,
+      `other/${ours}`,
+      '__proto__/x',
+    ];
+    const answers = await Promise.all(
+      wrong.map((invitation) => ask('acceptInvitation', people.stranger, { body: { invitation } })),
+    );
+
+    for (const { status, body } of answers) expect([status, body.error]).toEqual([404, 'not_found']);
+  });
+
+  test('accepts an invitation of an address only with that address, and no owner writes one that is not read', async () => {
+    setVariables({ EMAIL_CLAIM: 'email' });
+    const invited = { path: { publisherId: 'acme' }, body: { email: 'Mike@example.com' } };
+    const { invitation } = (await ask('createInvitation', people.owner, invited)).body;
+    const accept = (claims: object) =>
+      ask('acceptInvitation', asMike(claims), { body: { invitation } }).then(({ status }) => status);
+
+    // The sign of the kelvin is a k in lower case.
+    expect(await accept({ email: 'mi\u212ae@example.com', email_verified: true })).toBe(404);
+    expect(await accept({ email: 'mike@example.com', email_verified: 'false' })).toBe(404);
+    expect(await accept({ email: 'mike@example.com', email_verified: 'true' })).toBe(200);
+    setVariables({ EMAIL_CLAIM: '' });
+    expect((await ask('createInvitation', people.owner, invited)).body.details).toMatchObject([
+      { path: 'body.email' },
+    ]);
+  });
+
+  test('joins no publisher that has a hundred members, or with a name of more than 255 characters', async () => {
+    const body = { invitation: world.invitations.acme };
+    expect((await ask('acceptInvitation', bearer('x'.repeat(256)), { body })).body.error).toBe('forbidden');
+    const others = Array.from({ length: 97 }, (_, index) => [`m${index}`, { role: 'member' }]);
+    const owners = { olga: { role: 'owner' }, bea: { role: 'owner' }, mats: { role: 'member' } };
+    await setPublisherFields('acme', { members: { ...Object.fromEntries(others), ...owners } });
+
+    expect((await ask('acceptInvitation', people.stranger, { body })).body.error).toBe('too_many_requests');
+    // A member takes no room.
+    expect((await ask('acceptInvitation', people.member, { body })).status).toBe(200);
+  });
+
+  test.each([
+    // Each literal segment of a route that stands where an id may stand.
+    ...[...selfServiceContracts, ...operations].flatMap(({ path: route }) =>
+      route.startsWith('/publishers/') && !route.startsWith('/publishers/{') ? route.split('/')[2] : [],
+    ),
+    ...['api', 'admin', 'registry', 'the-registry', 'node-registry', String(process.env.TABLE_NAME), 'Ours'],
+    ...['ADMIN', 'ad.min', 'Adm1n', 'the_reg1stry', 'va-lidate'],
+  ])('makes no publisher %s', async (id) => {
+    setVariables({ RESERVED_PUBLISHER_IDS: 'ours' });
+    const made = await ask('createPublisher', people.stranger, { body: { id, name: 'Support' } });
+    const asked = await ask('validatePublisher', people.stranger, { query: `?username=${id}` });
+
+    expect([made.body.error, asked.status]).toEqual(['publisher_id_taken', 400]);
+  });
 });

@@ -11,7 +11,7 @@ import type { Item } from '../../lib/store/items.ts';
 import { answerOf } from '../support/invoke.ts';
 import { publish } from '../support/publish.ts';
 import { personKey } from '../../lib/store/keys.ts';
-import { addPublisher } from '../support/registry.ts';
+import { addPublisher, addToken } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 import { put, uploadAt } from '../support/uploads.ts';
 import { describeInterleavings } from './cases.ts';
@@ -41,18 +41,19 @@ const makeBegun = () =>
     for (const id of ['n1', 'n2', 'n3', 'n4']) await ask('POST /publishers', 'nina', {}, { id, name: id });
     const invited = await ask(`POST ${ofPublisher}/invitations`, 'olga', path);
     const trusted = await ask(`POST ${ofPublisher}/trusts`, 'olga', path, trust);
+    // Of the publisher, not of a member.
+    const others = await addToken('acme');
     const { token } = (await ask(`POST ${ofPublisher}/tokens`, 'mats', path, { name: 'own' })).body;
     const published = await publish({ nodeId: 'pack', token });
     const upload = uploadAt(published.body.signedUrl);
     await put(upload, archive);
     return {
-      ...{
-        token,
-        invitation: invited.body.invitation,
-        invitationId: invited.body.id,
-        trustId: trusted.body.id,
-      },
-      ...{ upload: JSON.stringify(upload), versionId: upload.versionId },
+      others,
+      invitation: invited.body.invitation,
+      invitationId: invited.body.id,
+      trustId: trusted.body.id,
+      upload: JSON.stringify(upload),
+      versionId: upload.versionId,
     };
   });
 
@@ -97,7 +98,7 @@ const works: Record<string, Work> = {
     path: member('mats'),
   })),
   publish: {
-    ...endpoint(() => publish({ nodeId: 'pack', version: '2.0.0', token: known('token') })),
+    ...endpoint(() => publish({ nodeId: 'pack', version: '2.0.0', token: known('others') })),
     isRare: true,
   },
   'upload event': { by: 'service', isRare: true, run: (id) => finalize(id, JSON.parse(known('upload'))) },
@@ -131,7 +132,10 @@ async function problems(): Promise<string[]> {
   const members = publishers.flatMap(({ pk, members: all }) =>
     Object.keys(all).map((user) => `PERSON#${memberIdOf(user)} ${pk}`),
   );
-  const stays = waiting.filter(({ token_id }) => ended.includes(token_id));
+  const isGone = acts('member remove').some(({ subject }) => subject === 'mats');
+  const stays = waiting.filter(
+    (each) => ended.includes(each.token_id) || (isGone && each.published_by === 'mats'),
+  );
   const after = versionsIn(items);
   const broken = {
     'a person makes five publishers at most': made.length > 5 || count !== made.length,
@@ -142,7 +146,7 @@ async function problems(): Promise<string[]> {
       [...acts('invitation accept'), ...acts('invitation withdraw'), ...left].length > 0,
     'each membership is listed':
       String(listed.map(({ pk, sk }) => `${pk} ${sk}`).sort()) !== String(members.sort()),
-    'what waits when its token ends stays': stays.some(
+    'what waits stays when its token ends, or who published it leaves': stays.some(
       ({ id }) => after.find((each) => each.id === id)?.status !== pending,
     ),
     'what waits for another becomes active': waiting.some(

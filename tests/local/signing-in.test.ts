@@ -196,6 +196,7 @@ inBrowser('the page for accounts', () => {
 
     const requested: string[] = [];
     const emil = await signedInAs('emil', `#${link?.split('#')[1]}`);
+    await emil.page.getByText('You are invited to the publisher dora-labs.').waitFor();
     emil.page.on('request', (request) => requested.push(request.url()));
     await press(emil.page, 'Accept');
     await emil.page.getByRole('heading', { name: 'Dora Labs' }).waitFor();
@@ -204,6 +205,8 @@ inBrowser('the page for accounts', () => {
     await page.reload();
     // Tokens are in memory, so a reload signs out.
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    const lost = await signedInAs('dora', '#/publishers/%');
+    await lost.page.getByText('The request is not valid.').first().waitFor();
     const again = await signedInAs('dora', '#/publishers/dora-labs');
     await press(again.page, 'Remove');
     await again.page.getByText('Ended with it: 0 tokens, 0 trusts.').waitFor();

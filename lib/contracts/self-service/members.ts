@@ -146,5 +146,5 @@ export const acceptInvitation = contract({
   }),
   reply: Publisher,
   status: 200,
-  errors: ['forbidden', 'caller_blocked', 'publisher_banned', 'not_found', 'conflict'],
+  errors: ['forbidden', 'caller_blocked', 'publisher_banned', 'not_found', 'conflict', 'too_many_requests'],
 });

@@ -1,7 +1,7 @@
 import { createRegistryClient, type RegistryClient, type Reply } from '@node-registry/registry-client';
 import { render } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Action, Box, Form, sentenceOf, useRead } from './parts.tsx';
+import { Action, Box, decoded, Form, sentenceOf, useRead } from './parts.tsx';
 import { PublisherView } from './publisher.tsx';
 import { begin, finish, type SignInSettings } from './sign-in.ts';
 import { SpendingView } from './spending.tsx';
@@ -57,12 +57,12 @@ function SignedIn({ ask, user }: { ask: Ask; user: User }) {
         <Action act={async () => location.replace('/account/')}>Sign out</Action>
       </nav>
       {view.startsWith('#invitation=') && (
-        <Invitation {...{ ask, secret: view.slice('#invitation='.length), onAccepted: publishers.again }} />
+        <Invitation
+          {...{ ask, invitation: decoded(view.slice('#invitation='.length)), onAccepted: publishers.again }}
+        />
       )}
       {view === '#/spending' && <SpendingView ask={ask} />}
-      {id !== undefined && (
-        <PublisherView {...{ ask, user, id: decodeURIComponent(id), onChange: publishers.again }} />
-      )}
+      {id !== undefined && <PublisherView {...{ ask, user, id: decoded(id), onChange: publishers.again }} />}
       {view === '#/' && (
         <>
           <h1>Your publishers</h1>
@@ -103,21 +103,24 @@ function SignedIn({ ask, user }: { ask: Ask; user: User }) {
 
 function Invitation({
   ask,
-  secret,
+  invitation,
   onAccepted,
 }: {
   ask: Ask;
-  secret: string;
+  invitation: string;
   onAccepted: () => Promise<void>;
 }) {
   return (
     <Box title="An invitation">
-      <p>You are invited to a publisher. Its members will see the name that you give here.</p>
+      <p>
+        You are invited to the publisher <b>{invitation.split('/')[0]}</b>. Its members will see the name that
+        you give here.
+      </p>
       <Form
         button="Accept"
         questions={[{ name: 'name', label: 'Your name' }]}
         send={async ({ name }) => {
-          const body = { invitation: decodeURIComponent(secret), ...(name && { name }) };
+          const body = { invitation, ...(name && { name }) };
           const joined = await ask('acceptInvitation', { body });
           await onAccepted();
           location.replace(`#/publishers/${encodeURIComponent(String(joined.id))}`);

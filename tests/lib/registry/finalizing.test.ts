@@ -88,12 +88,18 @@ describe('activate', () => {
     ['node_deleted', 'The node is withdrawn.', setStatus('NodeStatusDeleted'), setStatus('NodeStatusActive')],
     ['publisher_banned', 'The publisher is banned.', setPublisher(true), setPublisher(null)],
     ['token_revoked', 'The token that this version was published with is revoked.', revoke, setToken(null)],
+    [
+      ...(['token_revoked', 'Who published it is no longer a member of the publisher.'] as const),
+      (nodeId: string) =>
+        setFields(nodeVersionKey(nodeId, '1.0.0'), { by_member: true, published_by: 'left' }),
+      (nodeId: string) => setFields(nodeVersionKey(nodeId, '1.0.0'), { by_member: null }),
+    ],
   ] as const;
 
   test.each(obstacles)(
     'does not activate a version while its state is %s, and does after that has ended',
     async (code, sentence, begin, end) => {
-      const upload = await publish(`obstacle-${code.replace('_', '-')}`, '1.0.0');
+      const upload = await publish(`obstacle-${sentence.replaceAll(/\W/g, '').toLowerCase()}`, '1.0.0');
       await begin(upload.nodeId);
 
       const expected = {

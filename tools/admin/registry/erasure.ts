@@ -1,10 +1,10 @@
-import { callerName, erasedCaller } from '../../../lib/caller.ts';
+import { callerName, erasedCaller, memberIdOf } from '../../../lib/caller.ts';
 import { inParallel } from '../../../lib/in-parallel.ts';
 import { type PublisherRecord, publisherRecord } from '../../../lib/registry/records.ts';
 import { keyOfAccount } from '../../../lib/attempts/account.ts';
-import { type Changes, typedRead } from '../../../lib/store/items.ts';
-import { type Key, keyOf, subjectOf } from '../../../lib/store/keys.ts';
-import { transact, update } from '../../../lib/store/write.ts';
+import { type Changes, present, typedRead } from '../../../lib/store/items.ts';
+import { type Key, keyOf, personKey, subjectOf } from '../../../lib/store/keys.ts';
+import { remove, transact, update } from '../../../lib/store/write.ts';
 import { adminHistory, newContext, Rejection, scan } from './administration.ts';
 import { isLastOwner } from '../../../lib/registry/publishers.ts';
 import { removeMember } from './publishers.ts';
@@ -23,6 +23,8 @@ interface Naming extends Key {
   edited_by?: string;
   published_by?: string;
   subject?: string;
+  /** Whom an invitation is for. */
+  user_id?: string;
 }
 
 const namingRecord = typedRead<Naming>();
@@ -43,14 +45,18 @@ export async function findPerson(userId: string): Promise<Person> {
   const caller = callerName({ userId });
   const found = scan({
     FilterExpression:
-      'attribute_exists(members.#user) OR caller = :caller OR actor = :caller OR edited_by = :caller OR published_by = :user OR subject IN (:caller, :user)',
+      'attribute_exists(members.#user) OR caller = :caller OR actor = :caller OR edited_by = :caller OR published_by = :user OR user_id = :user OR pk = :person OR subject IN (:caller, :user)',
     ExpressionAttributeNames: { '#user': userId },
-    ExpressionAttributeValues: { ':caller': { S: caller }, ':user': { S: userId } },
+    ExpressionAttributeValues: {
+      ...{ ':caller': { S: caller }, ':user': { S: userId } },
+      ':person': { S: personKey(memberIdOf(userId)).pk },
+    },
   });
   const [publishers, naming]: [PublisherRecord[], Naming[]] = [[], []];
   for await (const item of found) {
     if (subjectOf(keyOf(item))?.subject === 'PUBLISHER') publishers.push(publisherRecord(item));
-    else if (erasedName(namingRecord(item), { userId, caller })) naming.push(namingRecord(item));
+    else if (isOwn(namingRecord(item), userId) || erasedName(namingRecord(item), { userId, caller }))
+      naming.push(namingRecord(item));
   }
   const lastOwnerOf = publishers.filter((publisher) => isLastOwner(publisher, userId)).map(({ id }) => id);
   return { publishers, lastOwnerOf, naming };
@@ -80,6 +86,11 @@ export async function erasePerson(
 
 type Name = { userId: string; caller: string };
 
+/** What is about this person only: memberships, what they made, and invitations of theirs. */
+function isOwn({ pk, user_id }: Naming, userId: string): boolean {
+  return pk === personKey(memberIdOf(userId)).pk || user_id === userId;
+}
+
 /** What replaces the name in a record. Undefined for a record that names something else of this name. */
 function erasedName(record: Naming, { userId, caller }: Name): Changes<Naming> | undefined {
   const isMembers = record.action?.startsWith('member ') ?? false;
@@ -94,6 +105,7 @@ function erasedName(record: Naming, { userId, caller }: Name): Changes<Naming> |
 }
 
 async function eraseName(record: Naming, name: Name): Promise<void> {
+  if (isOwn(record, name.userId)) return void (await remove<Naming>(newContext(), record, present));
   const changes = erasedName(record, name) ?? {};
   const [first] = Object.keys(changes) as (keyof Naming)[];
   if (first) await update<Naming>(newContext(), record, changes, [[first, '=', record[first] ?? '']]);
