@@ -137,7 +137,7 @@ const obstacles = {
       ? 'The token that this version was published with is revoked.'
       : 'The publisher no longer trusts the workflow that published it.',
   ],
-  'former member': (isToken) => [codeOf(isToken), 'Who published it is no longer a member of the publisher.'],
+  'former member': () => ['member_removed', 'Who published it is no longer a member of the publisher.'],
 } as const satisfies Record<AnswerOf<'activate version'>, (isToken: boolean) => Obstacle>;
 
 function pendingBecause(status_reason_code: StatusReasonCode, sentence: string): PendingReason {

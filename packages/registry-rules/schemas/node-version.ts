@@ -26,6 +26,7 @@ export const StatusReasonCode = z
     'token_revoked',
     'trust_revoked',
     'transferred',
+    'member_removed',
     'banned',
     'flagged',
     'withdrawn',

@@ -89,7 +89,7 @@ describe('activate', () => {
     ['publisher_banned', 'The publisher is banned.', setPublisher(true), setPublisher(null)],
     ['token_revoked', 'The token that this version was published with is revoked.', revoke, setToken(null)],
     [
-      ...(['token_revoked', 'Who published it is no longer a member of the publisher.'] as const),
+      ...(['member_removed', 'Who published it is no longer a member of the publisher.'] as const),
       (nodeId: string) =>
         setFields(nodeVersionKey(nodeId, '1.0.0'), { by_member: true, published_by: 'left' }),
       (nodeId: string) => setFields(nodeVersionKey(nodeId, '1.0.0'), { by_member: null }),
