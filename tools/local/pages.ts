@@ -12,7 +12,7 @@ import { demoArchive } from './demo-archive.ts';
 import { isOwnPage, localOnly } from './local-only.ts';
 import { notificationPublicKey } from './public-key.ts';
 import type { RequestLog } from './request-log.ts';
-import { ceilingFor, readSpending } from './spending.ts';
+import { ceilingFor } from './ceiling.ts';
 import { buildStudio, studioConfig, studioNav, studioPage, tryPage } from './studio-files.ts';
 
 interface Pages {
@@ -87,7 +87,6 @@ async function routesOf({ apiUrl, tokens }: Pages): Promise<Routes> {
     'GET /reference/try': () => ({ type: types.html, content: tryPage(apiUrl) }),
     'GET /': () => ({ type: types.html, content: page }),
     'GET /studio.json': () => json(config),
-    'GET /spending': async () => json(await readSpending()),
     'POST /ceiling': async ({ searchParams }, body) =>
       json({ credits: await ceilingFor(searchParams.get('operation'), parseObject(body) ?? {}) }),
     'GET /demo.zip': async ({ searchParams }) => ({

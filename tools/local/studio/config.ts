@@ -28,12 +28,3 @@ export interface Schema {
   required?: string[];
   items?: Schema;
 }
-
-export interface Spending {
-  /** 0 without a limit. */
-  limit: number;
-  /** From the oldest day to today. */
-  days: { day: string; credits: number; tasks: number }[];
-  /** Tasks by state. */
-  states: Record<string, number>;
-}

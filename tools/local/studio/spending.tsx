@@ -1,8 +1,49 @@
-import type { Spending } from './config.ts';
+import type { RegistryClient } from '@node-registry/registry-client';
+import { useEffect, useState } from 'preact/hooks';
+import type { LoggedRequest } from '../request-log.ts';
 import { creditsOf } from './operations.ts';
 
 const barWidth = 10;
 const height = 60;
+const shownDays = 14;
+const dayMs = 86_400_000;
+
+interface Spending {
+  /** 0 without a limit. */
+  limit: number;
+  /** From the oldest day to today. */
+  days: { day: string; credits: number; tasks: number }[];
+  /** Tasks by state. */
+  states: Record<string, number>;
+}
+
+/** Read again after each request that may have changed it, and not after those that only read it. */
+export function useSpending(registry: RegistryClient, requests: readonly LoggedRequest[]): Spending {
+  const [spending, setSpending] = useState<Spending>({ limit: 0, days: [], states: {} });
+  const change = requests.find(({ path }) => /^\/(?:proxy|notifications)\//.test(path));
+  useEffect(() => {
+    // The last state is kept while the stack does not answer.
+    readSpending(registry).then(setSpending, () => undefined);
+  }, [change?.id]);
+  return spending;
+}
+
+async function readSpending({ account }: RegistryClient): Promise<Spending> {
+  const dayOf = (before: number) => new Date(Date.now() - before * dayMs).toISOString().slice(0, 10);
+  const all = Array.from({ length: shownDays }, (_, place) => dayOf(shownDays - 1 - place));
+  const query = { from: dayOf(shownDays - 1), to: dayOf(0) };
+  const [{ limits, days }, { tasks }] = await Promise.all([
+    account('getSpending', { query }),
+    account('listTasks', { query }),
+  ]);
+  const stateOf = ({ payment, final_state }: (typeof tasks)[number]) =>
+    payment === 'taken' ? (final_state ?? 'under way') : payment;
+  return {
+    limit: limits.credits_per_day,
+    days: all.map((day) => days.find((each) => each.day === day) ?? { day, credits: 0, tasks: 0 }),
+    states: Object.fromEntries([...Map.groupBy(tasks, stateOf)].map(([state, own]) => [state, own.length])),
+  };
+}
 
 /** What the demo's owner has spent: of today's limit, by day, and its tasks by state. */
 export function Figures({ spending: { limit, days, states } }: { spending: Spending }) {

@@ -2,12 +2,12 @@ import { createRegistryClient } from '@node-registry/registry-client';
 import { render } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { LoggedRequest } from '../request-log.ts';
-import type { Spending, StudioConfig } from './config.ts';
+import type { StudioConfig } from './config.ts';
 import { Copyable } from './copyable.tsx';
 import { type Fields, type Operation, operations, type PaidCall } from './operations.ts';
 import { Registry } from './registry.tsx';
 import { Requests } from './requests.tsx';
-import { Days, Figures } from './spending.tsx';
+import { Days, Figures, useSpending } from './spending.tsx';
 import { TaskCard } from './task-card.tsx';
 import { TaskForm } from './task-form.tsx';
 import { orders, type Task, useTasks } from './tasks.ts';
@@ -32,7 +32,8 @@ function Studio({ config }: { config: StudioConfig }) {
   const callOf = (name: string) => calls[name] as PaidCall;
   const { tasks, start, resume } = useTasks(registry);
   const view = useView();
-  const { requests, spending, isLive } = useStack();
+  const { requests, isLive } = useStack();
+  const spending = useSpending(registry, requests);
   const [operation, setOperation] = useState<Operation>(operations[0] as Operation);
   const [bodies, setBodies] = useState<Record<string, Fields>>({});
   const bodyOf = ({ name, start: begin }: Operation) => bodies[name] ?? begin(config);
@@ -143,25 +144,18 @@ function useView(): string {
   return view;
 }
 
-const noSpending: Spending = { limit: 0, days: [], states: {} };
-
-/** What the stack has seen: its requests as they come, and what was spent by then. */
+/** The stack's requests, as they come. */
 function useStack() {
   const [requests, setRequests] = useState<LoggedRequest[]>([]);
-  const [spending, setSpending] = useState(noSpending);
   const [isLive, setIsLive] = useState(true);
   useEffect(() => {
     const source = new EventSource('/requests');
     source.onopen = () => setIsLive(true);
     source.onerror = () => setIsLive(false);
-    source.onmessage = async ({ data }) => {
-      setRequests(JSON.parse(data));
-      const answer = await fetch('/spending').catch(() => undefined);
-      if (answer?.ok) setSpending(await answer.json());
-    };
+    source.onmessage = ({ data }) => setRequests(JSON.parse(data));
     return () => source.close();
   }, []);
-  return { requests, spending, isLive };
+  return { requests, isLive };
 }
 
 const place = document.getElementById('studio');
