@@ -23,13 +23,14 @@ import { ceilingOf, type Task, taskOf } from './price.ts';
  *
  * A day counts at least what its attempts may cost. The visit meets an entry 12 minutes after it was made, so no
  * living one, even if two clocks differ by ten. Without a record, it puts a tombstone first: a late record then isn't
- * sent. Each step but the reservation may be repeated: it removes or changes what it requires. A reservation has no such
- * thing, and may arrive late, so each n is sent once; after a lost answer it is given back, n + 1 is sent, and no record names the other.
+ * sent. Each step but the reservation may be repeated: it removes or changes what it requires. A reservation has no
+ * such thing, and may arrive late, so each n is sent once; after a lost answer it is given back, n + 1 is sent, and no
+ * record names the other.
  *
  * The account is its caller's one hot item, so no transaction of a request touches it (35 of 50 requests failed), its
- * entries have 24 bytes (more above 1,679,615 credits), and nothing else in it grows. Tried and rejected: sums by minute, corrected later; a lease of
- * 35 seconds (22 of 40 answered purchases lost their answer); slot and attempt in one transaction (19 ms later); the
- * task inside the attempt, whose money strangers' notifications would then write.
+ * entries have 24 bytes (more above 1,679,615 credits), and nothing else in it grows. Tried and rejected: sums by
+ * minute, corrected later; a lease of 35 seconds (22 of 40 answered purchases lost their answer); slot and attempt in
+ * one transaction (19 ms later); the task inside the attempt, whose money strangers' notifications would then write.
  */
 
 /** One attempt to buy something: every name that stores, logs or finds it. */

@@ -1,14 +1,13 @@
-import { shardOf } from '../work/lanes.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import * as config from '../config.ts';
 import { note } from '../log.ts';
 import { type Changes, type Clause, IfAbsent, Plus } from '../store/items.ts';
-
 import { get } from '../store/read.ts';
 import { UnansweredError, untilWritten } from '../store/dynamodb.ts';
 import { update, updateOnce, type WriteResult } from '../store/write.ts';
 import { dayOf, secondsLeft, type WindowKind } from '../windows.ts';
+import { shardOf } from '../work/lanes.ts';
 import {
   type AccountRecord,
   accountRecord,
