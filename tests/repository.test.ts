@@ -593,7 +593,7 @@ describe('the lines', () => {
     { issue: 62, room: 'tests', lines: 230 },
     // What an attack of an hour found.
     { issue: 62, room: 'lib functions', lines: 75 },
-    { issue: 62, room: 'tests', lines: 115 },
+    { issue: 62, room: 'tests', lines: 145 },
     { issue: 62, room: 'tools', lines: 16 },
     { issue: 62, room: 'packages', lines: 15 },
     { issue: 62, room: 'tools', lines: -140 },

@@ -9,7 +9,9 @@ import { directory } from '@node-registry/testing/folders';
 import { packedProgram } from '@node-registry/testing/publish-node';
 import { plainEnvironment, runFile, writeFiles } from '@node-registry/testing/shell';
 import { until } from '@node-registry/testing/until';
+import { relay, startReverseProxy } from '../../tools/local/reverse-proxy.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
+import { untilEnd } from '../support/serve.ts';
 import '../support/in-order.ts';
 
 jest.setTimeout(120_000);
@@ -23,13 +25,14 @@ beforeAll(async () => {
 afterAll(() => stack?.stop());
 
 /** A person's own machine: what they are signed in as is kept apart from others'. */
-function machineOf(name: string) {
-  const own = { NODE_REGISTRY_URL: stack.apiUrl, XDG_CONFIG_HOME: join(directory, name) };
+function machineOf(name: string, apiUrl = stack.apiUrl) {
+  const own = { NODE_REGISTRY_URL: apiUrl, XDG_CONFIG_HOME: join(directory, name) };
   const env = { ...plainEnvironment, ...own };
   const cwd = join(directory, 'my-pack');
   const run = (...args: string[]) => runFile(process.execPath, [packedProgram(), ...args], { cwd, env });
+  const start = (...args: string[]) => spawn(process.execPath, [packedProgram(), ...args], { cwd, env });
   return {
-    run,
+    ...{ run, start },
     report: async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout),
     session: async () => {
       const [file = ''] = await readdir(join(directory, name, 'publish-node'));
@@ -37,7 +40,7 @@ function machineOf(name: string) {
     },
     /** Starts to sign in, and waits for the address to open. */
     async login(...args: string[]) {
-      const child = spawn(process.execPath, [packedProgram(), 'login', ...args], { cwd, env });
+      const child = start('login', ...args);
       const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
       let shown = '';
       child.stderr.on('data', (part) => (shown += part));
@@ -107,6 +110,30 @@ describe('publish-node login', () => {
     expect(removed.stdout).toContain('Ended with that: 1 tokens, 0 trusts.');
     expect((await bob.report('whoami')).publishers).toEqual([]);
     expect((await alice.run('member', 'remove', members.members[0].id)).code).toBe(3);
+  });
+
+  test('ends the token of a publish that is interrupted', async () => {
+    const sent = Promise.withResolvers<void>();
+    // A registry that does not answer a publish.
+    const proxy = untilEnd(
+      await startReverseProxy(stack.apiUrl, async (request, response, origin) => {
+        if (request.url?.endsWith('/versions')) return sent.resolve();
+        relay(await origin.send(request), response);
+      }),
+    );
+    const alice = machineOf('alice at work', proxy.url);
+    const { address, ended } = await alice.login();
+    const chosen = await choose(address, { user: 'alice' });
+    await fetch(String(chosen.headers.get('location')));
+    await ended;
+    const publish = alice.start('publish');
+    const code = new Promise((resolve) => publish.once('exit', resolve));
+    await sent.promise;
+    const during = await alice.report('token', 'list');
+    publish.kill('SIGINT');
+
+    expect(await code).toBe(130);
+    expect([during.tokens.length, (await alice.report('token', 'list')).tokens]).toEqual([1, []]);
   });
 
   test('renews a session that ends, and says so once it is over', async () => {
