@@ -90,6 +90,26 @@ export const listTokens: Verb = async (ask, publisherId) => {
   };
 };
 
+export const listPending: Verb = async (ask, publisherId, _, nodeId) => {
+  const versions = await ask('listNodeVersions', {
+    path: { publisherId, nodeId },
+    query: { statuses: 'NodeVersionStatusPending' },
+  });
+  const rows = versions.map(({ version, createdAt, status_reason }) => [
+    ...[version, createdAt?.slice(0, 16), status_reason],
+  ]);
+  const drop = `To drop one, so that its label is free again: withdraw ${nodeId}@VERSION`;
+  return {
+    report: { status: 'listed', node: nodeId, versions },
+    lines: [
+      ...table(['VERSION', 'CREATED', 'WAITS FOR'], rows, { none: `${nodeId} has nothing pending.` }).split(
+        '\n',
+      ),
+      ...(versions.length > 0 ? [drop] : []),
+    ],
+  };
+};
+
 /** By its id or, if there is one such token, its name. */
 async function tokenNamed(ask: Ask, publisherId: string, named: string) {
   const tokens = await ask('listPersonalAccessTokens', { path: { publisherId } });

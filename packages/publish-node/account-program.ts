@@ -69,6 +69,8 @@ export function addAccount(program: Command, act: Act, add: Add): void {
   verb(tokens, 'revoke <token>', 'End one, by its id or name', verbs.revokeToken);
   verb(tokens, 'rotate <token>', 'Make a new one like it, then end it', verbs.rotateToken).option(...days);
 
+  verb(program, 'pending <node>', 'List what a node of yours has begun and not published', verbs.listPending);
+
   const members = group('member', 'Invite, list and remove members');
   verb(members, 'invite', 'Make an invitation, and print it once', verbs.inviteMember)
     .addOption(

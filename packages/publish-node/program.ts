@@ -82,15 +82,21 @@ const editAbout = {
 
 const removal =
   'Published bytes stay for those who depend on them. "withdraw NODE@VERSION" takes a version out of every list, "withdraw" a whole node, and "deprecate NODE@VERSION" marks a version.';
+const newest = 'To get a version: download NODE.';
+const versionList = 'To list versions: versions NODE.';
 /** Words that people know from other tools, and what to do instead. */
 const elsewhere: Record<string, string> = {
   ...{ unpublish: removal, yank: removal, remove: removal, delete: removal },
   ...{ signin: 'To sign in: login.', adduser: 'To sign in: login.' },
   ...{ owner: 'Members: member list.', unlogin: 'To sign out: logout.' },
-  ...{ install: 'To get a version: download NODE.', add: 'To get a version: download NODE.' },
-  info: 'To see a node: show NODE.',
-  view: 'To see a node: show NODE.',
-  list: 'To list versions: versions NODE.',
+  ...{ install: newest, add: newest, update: newest, upgrade: newest, outdated: newest },
+  ...{ uninstall: 'Nothing is installed: delete the folder of the node.' },
+  ...{ info: 'To see a node: show NODE.', view: 'To see a node: show NODE.' },
+  ...{ list: versionList, ls: versionList },
+  ...{ build: 'To make the archive: pack.', package: 'To make the archive: pack.' },
+  version: 'To raise the version: change it in pyproject.toml, then publish.',
+  'dist-tag': 'Versions have no tags: the highest that is not deprecated is the latest.',
+  drop: 'To drop a version that waits for its upload: withdraw NODE@VERSION. To list them: pending NODE.',
 };
 
 const exitHelp = `

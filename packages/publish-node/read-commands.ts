@@ -36,7 +36,10 @@ export async function searchCommand(text: string, { page, ...flags }: SearchFlag
   ]);
   const left = nodes.length - page * maxShown;
   const more = left > 0 ? [`and ${left} more: --page ${page + 1}`] : [];
-  const none = 'No node has all of these words.';
+  const none =
+    nodes.length > 0
+      ? `Page ${page} is past the last: there are ${nodes.length} nodes.`
+      : 'No node has all of these words.';
   return {
     exitCode: exitCodes.done,
     report: { status: 'found', nodes },

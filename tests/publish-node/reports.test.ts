@@ -183,6 +183,25 @@ describe('publish-node withdraw NODE@VERSION', () => {
   );
 });
 
+test('publish-node pending lists what waits, and how to drop it', async () => {
+  const waiting = [
+    { version: '1.1.0', createdAt: '2026-01-02T03:04:05Z', status_reason: 'Waits for its upload.' },
+  ];
+  let asked = '';
+  const server = await serve((request, response) => {
+    asked = request.url ?? '';
+    return response.end(JSON.stringify(waiting));
+  });
+  const args = ['pending', 'pack', '--publisher', 'demo', '--base-url', server.url];
+  const { code, stdout } = await publishNode(args, { env: access });
+
+  expect([code, asked]).toEqual([
+    0,
+    expect.stringMatching(/nodes\/pack\/versions\?statuses=NodeVersionStatusPending$/),
+  ]);
+  expect(stdout).toMatch(/1\.1\.0 +2026-01-02T03:04 +Waits for its upload\.\n.*withdraw pack@VERSION/s);
+});
+
 test('publish-node edit sets what pyproject.toml and options name, without a release, also for a node by its ID', async () => {
   await write('edited');
   await command('publish');

@@ -383,7 +383,7 @@ describe('the command line', () => {
     const { code, stdout } = await publishNode([]);
 
     expect([code, stdout]).toEqual([0, expect.stringContaining('Usage: publish-node')]);
-    for (const name of 'publish pack status whoami withdraw restore deprecate show init'.split(' '))
+    for (const name of 'publish pack status whoami withdraw restore deprecate show init pending'.split(' '))
       expect(stdout).toContain(`  ${name} `);
   });
 });
@@ -394,7 +394,9 @@ describe('a word from another tool', () => {
     ['yank', 'withdraw NODE@VERSION'],
     ['adduser', 'login'],
     ['install', 'download NODE'],
-    ['list', 'versions NODE'],
+    ['ls', 'versions NODE'],
+    ['build', 'pack'],
+    ['drop', 'pending NODE'],
   ])('leads from %s to %s', async (word, instead) => {
     const { code, stderr } = await publishNode([word, 'my-node']);
 
