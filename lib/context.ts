@@ -12,8 +12,8 @@ export interface Context {
   readonly deadline: number;
   /** The calls that are still open, so that a timeout can name them. */
   readonly openCalls?: Set<OpenCall>;
-  /** Only for a request, whose caller waits. Other work repeats calls until its deadline. */
-  readonly retries?: RetryBudget;
+  /** Only of a request, until it sends something. Other work repeats calls until its deadline. */
+  retries?: RetryBudget | undefined;
 }
 
 /** The budget of one request for repeating calls to a store that throttles or fails. */

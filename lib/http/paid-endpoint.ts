@@ -14,7 +14,6 @@ import type { SerializedJson } from '../json.ts';
 import { log } from '../log.ts';
 import { Relay } from '../notifications/relay.ts';
 import { type Provider, ProviderCall, type StartedTask } from '../providers/provider-call.ts';
-import { repeatUntilDeadline } from '../store/dynamodb.ts';
 import { lambdaHandler } from './endpoint.ts';
 import { jsonAnswer } from './gateway-handler.ts';
 
@@ -70,7 +69,8 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
       progress.sentHeaders = taskHeaders;
       // If the function dies now, by timeout, memory or a kill, this is its only line.
       log('info', 'sending');
-      repeatUntilDeadline(context);
+      // A purchase may be recorded until the deadline.
+      context.retries = undefined;
       const started = await outgoing.startTask();
 
       const given = jsonAnswer(contract.status, call.reply(started, body, contract), taskHeaders);

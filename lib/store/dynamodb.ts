@@ -96,13 +96,8 @@ function spendTime({ retries }: Context, since: number): void {
   retries.spentUntil = now;
 }
 
-/** For writes that follow a sent request: a purchase may be recorded until the deadline. */
-export function repeatUntilDeadline({ retries }: Context): void {
-  Object.assign(retries ?? {}, { repeats: Number.POSITIVE_INFINITY, ms: Number.POSITIVE_INFINITY });
-}
-
 function takeRepeat({ retries }: Context, waitMs: number): boolean {
-  if (!retries || retries.repeats === Number.POSITIVE_INFINITY) return true;
+  if (!retries) return true;
   if (retries.repeats === 0 || retries.ms < waitMs || quota < repeatCost) return false;
   retries.repeats -= 1;
   quota -= repeatCost;
