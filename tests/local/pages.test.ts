@@ -42,6 +42,13 @@ describe('the local pages', () => {
     expect((await ask('GET', '/reference/')).body).toContain("OWNER='owner-token&lt;/script&gt;'");
   });
 
+  test('show client code of each operation, but of those for clients of a provider', async () => {
+    const [, ...articles] = (await ask('GET', '/reference/')).body.split('<article id="');
+    const without = articles.filter((article) => !article.includes('await registry.'));
+
+    expect(without.map((article) => article.split('"', 1)[0])).toEqual(['relightResult', 'taskCreations']);
+  });
+
   test.each([
     ['GET', '/', 200, 'text/html; charset=utf-8'],
     ['GET', '/site/studio.js', 200, 'text/javascript; charset=utf-8'],

@@ -73,10 +73,18 @@ export function referencePage(document: Json, { apiUrl, accessToken, nav }: Refe
       ...places.map(({ example }) => `'${example}'`),
       body && written(body.node_versions ?? body),
     ];
+    const parts = [
+      places.length > 0 && `path: { ${places.map((each) => `${each.name}: '…'`).join(', ')} }`,
+      content && `body: ${body ? written(body) : '{ … }'}`,
+    ];
+    const account =
+      operation.tags.includes('Self-service') &&
+      `account('${name}', { ${parts.filter(Boolean).join(', ')} })`;
+    const call = methods[name] ? `${methods[name]}(${values.filter(Boolean).join(', ')})` : account;
     return html`<article id="${name}"><h2>${operation.summary}</h2>
 <p><span class="badge accent">${verb}</span> <code>${path}</code></p>${markdown(operation.description)}
 <details open><summary>curl</summary><pre class="call" tabindex="0">curl -X ${verb} '${apiUrl}${address}'${token}${sent}</pre></details>
-${methods[name] && html`<details><summary>Client</summary><pre tabindex="0">await registry.${methods[name]}(${values.filter(Boolean).join(', ')});</pre></details>`}
+${call && html`<details><summary>Client</summary><pre tabindex="0">await registry.${call};</pre></details>`}
 <details><summary>Fields</summary><ul class="fields-list">${parameters.map((each) => item(each.name, each, each.required, 0))}</ul>${list(content?.schema)}</details>
 <details><summary>Answers</summary>${Object.entries<Json>(operation.responses).map(([status, answer]) => html`<h3>${status}</h3>${markdown(at(answer).description)}${status === '200' && list(at(answer).content['application/json'].schema)}`)}</details></article>`;
   };
