@@ -178,13 +178,18 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     name,
     'must be in the region of the stage: no other one is asked for secrets.',
   ]),
-  ...['certificateArn', 'alarmTopicArn', 'noticeTopicArn', 'secretsKeyArn', 'archiveAdministratorArn'].map(
-    (name): (typeof rules)[number] => [
-      (values, region) => Boolean(values[name]) && values[name]?.split(':')[1] !== partitionOf(region),
-      name,
-      'must begin with arn: and the partition of the stage, such as aws.',
-    ],
-  ),
+  ...[
+    'certificateArn',
+    'alarmTopicArn',
+    'noticeTopicArn',
+    'secretsKeyArn',
+    'administrators',
+    'archiveAdministratorArn',
+  ].map((name): (typeof rules)[number] => [
+    (values, region) => Boolean(values[name]) && values[name]?.split(':')[1] !== partitionOf(region),
+    name,
+    'must begin with arn: and the partition of the stage, such as aws.',
+  ]),
 ];
 
 function combinationProblems(values: Values, region: string): Problem[] {

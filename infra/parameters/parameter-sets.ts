@@ -29,6 +29,7 @@ const full = {
   siteDomainName: 'nodes.example.com',
   siteCertificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/1234abcd-12ab-34cd-56ef-1234567890cd',
   webAclArn: 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/nodes/1234abcd-12ab-34cd-56ef-1234567890ab',
+  administrators: 'arn:aws:iam::123456789012:user/ada,arn:aws:iam::123456789012:user/grace',
   archiveAdministratorArn: 'arn:aws:iam::123456789012:role/archives',
   rollout: 'LambdaCanary10Percent5Minutes',
 };

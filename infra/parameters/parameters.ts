@@ -150,9 +150,16 @@ export const parameters: Record<string, Parameter> = {
   noticeTopicArn: optional(topic, 'SNS topic of alarms that can wait for the morning; by default the same.'),
   creditsPerHourAlarm: required(capacity, 'Threshold of the alarm `credits-per-hour`.'),
   gigabytesPerHourAlarm: required(capacity, 'Threshold of the alarm `download-bytes`.'),
+  administrators: optional(
+    kinds.textMatching(
+      /^arn:aws[\w-]*:iam::\d{12}:(?:user|role)\/[\w+=.@/-]+(?:,arn:aws[\w-]*:iam::\d{12}:(?:user|role)\/[\w+=.@/-]+)*$/,
+      'be ARNs of users or roles, separated by commas',
+    ),
+    'Who may take, with MFA, a role with the rights of `npm run admin`. By default there is none.',
+  ),
   archiveAdministratorArn: optional(
     kinds.textMatching(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
-    'Role that alone may change archives, and deny them in bans. By default no role may change them, and any that tags objects may deny them.',
+    'Role that alone may change archives, and deny them in bans (as may the role of `administrators`). By default no role may change them, and any that tags objects may deny them.',
   ),
   rollout: required(rollouts, '`off`: at once. Otherwise a CodeDeploy configuration.'),
   restart: optional(

@@ -58,6 +58,13 @@ async function addResources(framework: Framework): Promise<void> {
     ]);
     if (lambda) lambda.Properties.LoggingConfig = { LogGroup: { Ref: 'FunctionsLogGroup' } };
   }
+  if (values.administrators) {
+    const trusted = {
+      Principal: { AWS: values.administrators.split(',') },
+      Condition: { Bool: { 'aws:MultiFactorAuthPresent': 'true' } },
+    };
+    resources.AdministrationRole = roleOf(trusted, 'administration', statementsOf.administration ?? []);
+  }
   const stage = stageOf(framework, operations);
   for (const { name, reserved } of stage.functions) {
     const { Properties } = resources[`${upperFirst(name)}LambdaFunction`] ?? {};
@@ -128,12 +135,15 @@ function logs(functionName: string) {
 
 /** The permissions of an AWS service for this stage. */
 export function role(service: 'lambda' | 'codedeploy', name: string, statements: unknown[]): Resource {
-  const Principal = { Service: `${service}.amazonaws.com` };
+  return roleOf({ Principal: { Service: `${service}.amazonaws.com` } }, name, statements);
+}
+
+function roleOf(trusted: object, name: string, statements: unknown[]): Resource {
   const document = (Statement: unknown[]) => ({ Version: '2012-10-17', Statement });
   return {
     Type: 'AWS::IAM::Role',
     Properties: {
-      AssumeRolePolicyDocument: document([{ Effect: 'Allow', Principal, Action: 'sts:AssumeRole' }]),
+      AssumeRolePolicyDocument: document([{ Effect: 'Allow', ...trusted, Action: 'sts:AssumeRole' }]),
       Policies: [{ PolicyName: name, PolicyDocument: document(statements) }],
     },
   };

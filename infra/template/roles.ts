@@ -175,6 +175,42 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       allow('sqs', ['SendMessage'], queue('ExtractQueue')),
     ],
 
+    // People's, by `npm run admin`. Only a stage that names administrators has this role.
+    administration: [
+      allow(
+        'dynamodb',
+        [
+          'Scan',
+          'Query',
+          'GetItem',
+          'BatchGetItem',
+          'PutItem',
+          'UpdateItem',
+          'DeleteItem',
+          'ConditionCheckItem',
+        ],
+        arn('dynamodb', table),
+      ),
+      due(),
+      listBucket,
+      {
+        bucket: ['GetObject', 'GetObjectVersion', 'PutObjectTagging', 'DeleteObjectTagging'],
+        folder: 'archives',
+      },
+      { bucket: ['GetObject', 'PutObject'], folder: 'index' },
+      { bucket: ['GetObject', 'PutObject'], folder: 'pages' },
+      allow('cloudformation', ['DescribeStacks'], arn('cloudformation', `${inAccount}:stack/${tableName}/*`)),
+      ...(values.downloadBaseUrl
+        ? []
+        : [
+            allow(
+              'cloudfront',
+              ['CreateInvalidation', 'GetInvalidation'],
+              arn('cloudfront', `:\${AWS::AccountId}:distribution/\${Downloads}`),
+            ),
+          ]),
+    ],
+
     // It ends what requests that crashed have left in accounts and attempts.
     visitAccounts: [
       served('VisitQueue'),

@@ -116,6 +116,10 @@ const rules: Record<string, [good: string, bad: string]> = {
   hostedZoneId: ['Z0123456789ABCDEFGHIJ', '/hostedzone/Z123|example.com|z123'],
   alarmTopicArn: topics,
   noticeTopicArn: topics,
+  administrators: [
+    `arn:aws:iam::${account}:user/ada|arn:aws:iam::${account}:user/ada,arn:aws:iam::${account}:role/a/b`,
+    `arn:aws:iam::${account}:root|arn:aws:iam::${account}:user/ada, x|arn:aws-cn:iam::${account}:user/ada|*`,
+  ],
   archiveAdministratorArn: [
     `arn:aws:iam::${account}:role/archives`,
     `arn:aws-us-gov:iam::${account}:role/archives|arn:aws:iam::${account}:user/me|arn:aws:sts::${account}:assumed-role/archives/me|*`,

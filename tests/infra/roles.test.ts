@@ -4,7 +4,8 @@ import { upperFirst } from '../../infra/template/alarm-resources.ts';
 import { asText } from './intrinsics.ts';
 import { loadPaidContracts } from '../../infra/operations.ts';
 import { isServed, ownStatements, statementsOf } from '../support/rights.ts';
-import { type Packaged, packagedStage, type Template } from './packaging.ts';
+import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
+import { type Packaged, packagedStage, properties, type Template } from './packaging.ts';
 
 const paid = await loadPaidContracts();
 
@@ -44,8 +45,9 @@ describe('the roles', () => {
 
   // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
   test('reach only partitions of the table that they name', () => {
-    const onTable = allStatements().filter(([, { Resource }]) =>
-      asText(Resource).endsWith(':table/node-registry-prod'),
+    const onTable = allStatements().filter(
+      ([role, { Resource }]) =>
+        role !== 'AdministrationRole' && asText(Resource).endsWith(':table/node-registry-prod'),
     );
 
     expect(onTable.length).toBeGreaterThan(20);
@@ -59,8 +61,8 @@ describe('the roles', () => {
 
   test.each([
     ['s3:PutObject', '/archives/*', ['FinalizeUploadRole']],
-    ['s3:PutObject', '/index/*', ['WriteIndexRole', 'WriteCatalogRole']],
-    ['s3:PutObject', '/pages/*', ['WriteIndexRole', 'WriteCatalogRole']],
+    ['s3:PutObject', '/index/*', ['WriteIndexRole', 'WriteCatalogRole', 'AdministrationRole']],
+    ['s3:PutObject', '/pages/*', ['WriteIndexRole', 'WriteCatalogRole', 'AdministrationRole']],
     ['s3:PutObject', '/status/*', ['DeliverNotificationsRole']],
     ['s3:PutObject', '/staging/*', ['PublishNodeVersionRole']],
     ['secretsmanager:GetSecretValue', 'NotificationSigningKey}', ['DeliverNotificationsRole']],
@@ -98,6 +100,20 @@ describe('the roles', () => {
     );
 
     expect(new Map(packaged.filter(([role]) => role !== 'RolloutRole'))).toEqual(ownStatements());
+  });
+
+  test('have one for people only where the stage names administrators, taken with a second factor', () => {
+    const { AssumeRolePolicyDocument } = properties(stage, 'AdministrationRole');
+
+    expect(AssumeRolePolicyDocument.Statement).toEqual([
+      {
+        Effect: 'Allow',
+        Principal: { AWS: parameterSets.full.administrators.split(',') },
+        Condition: { Bool: { 'aws:MultiFactorAuthPresent': 'true' } },
+        Action: 'sts:AssumeRole',
+      },
+    ]);
+    expect(JSON.stringify(direct.template)).not.toContain('AdministrationRole');
   });
 
   test('let notifications read no secret if none is named', async () => {

@@ -180,6 +180,7 @@ describe('the bucket', () => {
     expect(Condition.ArnNotEquals['aws:PrincipalArn']).toEqual([
       `\${FinalizeUploadRole.Arn}`,
       parameterSets.full.archiveAdministratorArn,
+      `\${AdministrationRole.Arn}`,
     ]);
     expect(statementOf(plain, 'OnlyTheAdministratorMarks')).toBeUndefined();
   });

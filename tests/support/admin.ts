@@ -2,16 +2,23 @@ import { expect } from '@jest/globals';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { runCommandLine } from '../../tools/admin/program.ts';
 import { beforeNext, intercept } from './intercept.ts';
+import { asFunction } from './roles.ts';
+
+/** With the rights of the role for people, except for what only the local stack does itself. */
+function runAs(args: string[]) {
+  const role = args[0] === 'uploads' ? undefined : 'administration';
+  return asFunction(role, () => runCommandLine(args));
+}
 
 /** Runs `npm run admin -- ...` in this process, on the test file's own table. A failure is without its target. */
 export async function admin(...args: string[]) {
-  const { status, stdout, stderr } = await runCommandLine(args);
+  const { status, stdout, stderr } = await runAs(args);
   return { status, stdout, stderr: status === 0 ? stderr : stderr.replace(/^Target: .*\n/, '') };
 }
 
 /** Runs a command that must succeed, and returns its --json output. */
 export async function adminJson(...args: string[]) {
-  const { status, stdout, stderr } = await runCommandLine([...args, '--json']);
+  const { status, stdout, stderr } = await runAs([...args, '--json']);
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringMatching(/^(?:Target: .*\n)?$/) });
   return JSON.parse(stdout);
 }
