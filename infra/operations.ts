@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import type { Contract, PriceRule } from '../lib/contract.ts';
 import type { Deployed, Deployment } from '../lib/deployment.ts';
-import * as credentials from '../lib/contracts/self-service/credentials.ts';
-import * as members from '../lib/contracts/self-service/members.ts';
-import * as publishers from '../lib/contracts/self-service/publishers.ts';
-import * as users from '../lib/contracts/self-service/users.ts';
+import { contracts as credentials } from '../lib/contracts/self-service/credentials.ts';
+import { contracts as members } from '../lib/contracts/self-service/members.ts';
+import { contracts as publishers } from '../lib/contracts/self-service/publishers.ts';
+import { contracts as users } from '../lib/contracts/self-service/users.ts';
 
 /** An operation with everything from its file under lib/contracts. */
 export interface Operation extends Deployment {
@@ -27,7 +27,7 @@ export async function loadOperations(): Promise<Operation[]> {
 
 /** The contracts of self-service: one function has all their routes. */
 export const selfServiceContracts: readonly Contract[] = [users, publishers, members, credentials].flatMap(
-  (file) => Object.values(file).filter((each): each is Contract => 'method' in each),
+  (each) => Object.values<Contract>(each).sort((a, b) => (a.name < b.name ? -1 : 1)),
 );
 
 /** Clients in use send this one with a slash at its end. The framework would give both routes one name. */

@@ -4,7 +4,11 @@ import {
 } from '@node-registry/registry-rules/personal-access-tokens';
 import { memberIdOf } from '../caller.ts';
 import type { ReplyBody } from '../contract.ts';
-import * as contracts from '../contracts/self-service/credentials.ts';
+import {
+  contracts,
+  Token as ShownToken,
+  Trust as ShownTrust,
+} from '../contracts/self-service/credentials.ts';
 import { seePublisher } from '../registry/changes.ts';
 import { closedBy } from '../registry/may.ts';
 import { pickFields, type TokenRecord, type TrustRecord } from '../registry/records.ts';
@@ -50,11 +54,11 @@ export const credentialRoutes = [
 type Token = ReplyBody<typeof contracts.listPersonalAccessTokens>[number];
 
 export function tokenView({ label: name, created_at: createdAt, ...token }: TokenRecord): Token {
-  return pickFields<Token>({ ...token, name, createdAt }, contracts.Token);
+  return pickFields<Token>({ ...token, name, createdAt }, ShownToken);
 }
 
 type Trust = ReplyBody<typeof contracts.listTrusts>[number];
 
 export function trustView({ created_at: createdAt, ...trust }: TrustRecord): Trust {
-  return pickFields<Trust>({ ...trust, createdAt }, contracts.Trust);
+  return pickFields<Trust>({ ...trust, createdAt }, ShownTrust);
 }

@@ -2,7 +2,7 @@ import type { ReplyBody } from '../contract.ts';
 import type { Caller } from '../caller.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
-import * as contracts from '../contracts/self-service/members.ts';
+import { contracts, Invitation as ShownInvitation } from '../contracts/self-service/members.ts';
 import { ApiError } from '../errors.ts';
 import { seePublisher } from '../registry/changes.ts';
 import { accept, invite, listInvitations, withdrawInvitation } from '../registry/invitations.ts';
@@ -76,5 +76,5 @@ function credentialsView({ tokens, trusts }: Credentials) {
 type Invitation = ReplyBody<typeof contracts.listInvitations>[number];
 
 function invitationView(record: InvitationRecord): Invitation {
-  return pickFields<Invitation>(record, contracts.Invitation);
+  return pickFields<Invitation>(record, ShownInvitation);
 }

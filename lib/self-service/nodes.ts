@@ -1,6 +1,6 @@
 import { type Caller, callerName } from '../caller.ts';
 import type { Call } from '../http/endpoint.ts';
-import * as contracts from '../contracts/self-service/publishers.ts';
+import { contracts } from '../contracts/self-service/publishers.ts';
 import { ApiError } from '../errors.ts';
 import type { Context } from '../context.ts';
 import { seePublisher } from '../registry/changes.ts';

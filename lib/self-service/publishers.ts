@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import * as contracts from '../contracts/self-service/publishers.ts';
+import { contracts } from '../contracts/self-service/publishers.ts';
 import { ApiError } from '../errors.ts';
 import { findPublisher, seePublisher } from '../registry/changes.ts';
 import { isGivenUp, permissionsOf, publisherFor } from '../registry/publishers.ts';

@@ -7,7 +7,7 @@ import { pickFields } from '../registry/records.ts';
 import { taskHashOf, taskKey } from '../store/keys.ts';
 import { readAll } from '../store/read.ts';
 import * as config from '../config.ts';
-import * as contracts from '../contracts/self-service/users.ts';
+import { contracts, Task as ShownTask, loopbackPorts } from '../contracts/self-service/users.ts';
 import { route } from '../http/router.ts';
 import { publishersOf } from '../registry/memberships.ts';
 import { publisherFor } from '../registry/publishers.ts';
@@ -23,7 +23,7 @@ export const userRoutes = [
       scopes: LOGIN_SCOPES.split(' '),
       audience: LOGIN_AUDIENCE ?? TOKEN_AUDIENCE,
       token: ID_TOKENS === 'accepted' ? ('id_token' as const) : ('access_token' as const),
-      loopback_ports: [...contracts.loopbackPorts],
+      loopback_ports: [...loopbackPorts],
       ...(ACCOUNT_URL !== undefined && { account_url: ACCOUNT_URL }),
     };
   }),
@@ -46,7 +46,7 @@ export const userRoutes = [
     const shown = attempts.map(({ task_hash = '', ...attempt }) => {
       const status_key = statuses.get(task_hash);
       const status_url = status_key === undefined ? undefined : downloadUrl(status_key);
-      return pickFields<Task>({ ...attempt, ...(status_url && { status_url }) }, contracts.Task);
+      return pickFields<Task>({ ...attempt, ...(status_url && { status_url }) }, ShownTask);
     });
     return { tasks: shown, has_more: hasMore };
   }),

@@ -4,18 +4,8 @@ import { Node } from '@node-registry/registry-rules/schemas/node';
 import { NodeVersion, NodeVersionStatus } from '@node-registry/registry-rules/schemas/node-version';
 import { Publisher } from '@node-registry/registry-rules/schemas/publisher';
 import * as z from 'zod/mini';
-import { contract } from '../../contract.ts';
-import {
-  address,
-  closable,
-  moment,
-  nothing,
-  ofNode,
-  ofPublisher,
-  readable,
-  shortText,
-  uuidAs,
-} from './schemas.ts';
+import { contractsOf } from './contracts-of.ts';
+import { address, moment, shortText } from './schemas.ts';
 
 /* Publishers, and what their members see of their nodes. */
 
@@ -36,94 +26,10 @@ NewPublisher.register(sentBackFields, sentBack);
 
 const PublisherChanges = z.object({ name: z.optional(PublisherName), ...profile });
 PublisherChanges.register(sentBackFields, sentBack);
-export type PublisherChanges = z.infer<typeof PublisherChanges>;
-
-export const validatePublisher = contract({
-  name: 'validatePublisher',
-  method: 'GET',
-  path: '/publishers/validate',
-  summary: 'Whether a publisher id is free',
-  description: 'A taken, reserved or malformed id is a 400 with the reason.',
-  access: 'user',
-  parameters: nothing,
-  query: z.object({ username: PublisherId }),
-  reply: z.object({ isAvailable: z.literal(true).with(z.describe('The id was free just now')) }),
-  status: 200,
-  errors: ['forbidden'],
-});
-
-export const createPublisher = contract({
-  name: 'createPublisher',
-  method: 'POST',
-  path: '/publishers',
-  summary: 'Make a publisher',
-  description:
-    'The person becomes its owner. An id is never free again, and no other may differ from it only in case, -, _ and “.”.',
-  access: 'user',
-  parameters: nothing,
-  body: NewPublisher,
-  reply: Publisher,
-  status: 201,
-  errors: ['forbidden', 'caller_blocked', 'publisher_id_taken', 'too_many_requests', 'conflict'],
-});
-
-export const getPublisher = contract({
-  name: 'getPublisher',
-  method: 'GET',
-  path: '/publishers/{publisherId}',
-  summary: 'Read a publisher',
-  description: 'Members are shown to members, their e-mail addresses to owners and admins. Needs no token.',
-  access: 'guest',
-  parameters: ofPublisher,
-  reply: Publisher,
-  status: 200,
-  errors: ['publisher_not_found'],
-});
-
-export const updatePublisher = contract({
-  name: 'updatePublisher',
-  method: 'PUT',
-  path: '/publishers/{publisherId}',
-  summary: 'Change the profile of a publisher',
-  description:
-    'For owners. An absent field is kept, null clears it; fields that the service sets are ignored.',
-  access: 'user',
-  parameters: ofPublisher,
-  body: PublisherChanges,
-  reply: Publisher,
-  status: 200,
-  errors: [...closable],
-});
 
 const permissions = z.object({
   canEdit: z.boolean().with(z.describe('Whether the person is an owner, or an admin')),
   canPublish: z.boolean().with(z.describe('Whether the person is a member')),
-});
-
-export const getPermissionOnPublisher = contract({
-  name: 'getPermissionOnPublisher',
-  method: 'GET',
-  path: '/publishers/{publisherId}/permissions',
-  summary: 'What I may do for a publisher',
-  description: 'Both are false for a stranger.',
-  access: 'user',
-  parameters: ofPublisher,
-  reply: permissions,
-  status: 200,
-  errors: ['forbidden', 'publisher_not_found'],
-});
-
-export const getPermissionOnPublisherNodes = contract({
-  name: 'getPermissionOnPublisherNodes',
-  method: 'GET',
-  path: '/publishers/{publisherId}/nodes/{nodeId}/permissions',
-  summary: 'What I may do with a node',
-  description: 'Both are false for a stranger.',
-  access: 'user',
-  parameters: ofNode,
-  reply: permissions,
-  status: 200,
-  errors: ['forbidden', 'publisher_not_found', 'node_not_found'],
 });
 
 const pageNumber = (standard: number, max: number) =>
@@ -138,114 +44,123 @@ const pageNumber = (standard: number, max: number) =>
     ),
   );
 
-export const listNodesForPublisher = contract({
-  name: 'listNodesForPublisher',
-  method: 'GET',
-  path: '/publishers/{publisherId}/nodes/v2',
-  summary: 'The nodes of a publisher',
-  description: 'Members see nodes of every status; others see active nodes. Needs no token.',
-  access: 'guest',
-  parameters: ofPublisher,
-  query: z.object({
-    page: pageNumber(1, 100_000).with(z.describe('The page, from 1')),
-    limit: pageNumber(20, 100).with(z.describe('Nodes a page')),
-  }),
-  reply: z.object({
-    nodes: z.array(Node).with(z.describe('By id')),
-    total: z
-      .int()
-      .with(z.describe('How many nodes the publisher has; others see only active ones of a page')),
-    page: z.int().with(z.describe('The page')),
-    limit: z.int().with(z.describe('Nodes a page')),
-    totalPages: z.int().with(z.describe('How many pages there are')),
-  }),
-  status: 200,
-  errors: ['publisher_not_found'],
-});
-
 const statusNames = NodeVersionStatus.options;
 
-export const listNodeVersions = contract({
-  name: 'listNodeVersions',
-  method: 'GET',
-  path: '/publishers/{publisherId}/nodes/{nodeId}/versions',
-  summary: 'All versions of a node, for its members',
-  description: 'Pending ones are among them, with what they wait for. Withdrawn ones are if `statuses` asks.',
-  access: 'user',
-  parameters: ofNode,
-  query: z.object({
-    statuses: z
-      .optional(
-        z.string().check(
-          z.maxLength(200),
-          z.refine(
-            (text) => text.split(',').every((each) => statusNames.some((name) => name === each)),
-            `must be of ${statusNames.join(', ')}, separated by commas`,
-          ),
-        ),
-      )
-      .with(z.describe('Only these, separated by commas; all but NodeVersionStatusDeleted if absent')),
-  }),
-  reply: z.array(NodeVersion),
-  status: 200,
-  errors: ['forbidden', 'publisher_not_found', 'node_not_found'],
-});
-
-export const ofVersion = z.object({
-  ...ofNode.shape,
-  versionId: uuidAs('The `id` of the version'),
-});
-
-export const updateNodeVersion = contract({
-  name: 'updateNodeVersion',
-  method: 'PUT',
-  path: '/publishers/{publisherId}/nodes/{nodeId}/versions/{versionId}',
-  summary: 'Change a published version',
-  description:
-    'For owners: its change log, whether it is deprecated, and, with the status NodeVersionStatusActive, a withdrawn one is active again.',
-  access: 'user',
-  parameters: ofVersion,
-  body: z.object({
-    changelog: z.optional(z.string()).with(z.describe('What changed in this version')),
-    deprecated: z.optional(z.boolean()).with(z.describe('Whether another version should be used')),
-    status: z.optional(z.literal('NodeVersionStatusActive')).with(z.describe('Takes a withdrawal back')),
-  }),
-  reply: NodeVersion,
-  status: 200,
-  errors: [...closable, 'node_not_found', 'node_banned', 'node_version_not_found', 'record_too_large'],
-});
-
-export const deleteNodeVersion = contract({
-  name: 'deleteNodeVersion',
-  method: 'DELETE',
-  path: '/publishers/{publisherId}/nodes/{nodeId}/versions/{versionId}',
-  summary: 'Withdraw a version, or drop one that waits for its upload',
-  description:
-    'For owners. A withdrawn version leaves every list and is never the latest; who names it can still download it, and its label is never free. A pending one is gone, and its label is free.',
-  access: 'user',
-  parameters: ofVersion,
-  status: 204,
-  errors: [...closable, 'node_not_found', 'node_banned', 'node_version_not_found'],
-});
-
-export const listHistory = contract({
-  name: 'listHistory',
-  method: 'GET',
-  path: '/publishers/{publisherId}/history',
-  summary: 'What was changed',
-  description:
-    'For owners: the latest 200 changes, the latest first. An act of the administration is one of `the registry`, with the reason that was written for the owners.',
-  access: 'user',
-  parameters: ofPublisher,
-  reply: z.array(
-    z.object({
-      at: moment('When'),
-      actor: z.string().with(z.describe('`the registry`, or `user:` and the user')),
-      action: z.string().with(z.describe('What was done, such as `token create`')),
-      subject: z.string().with(z.describe('What it was done to')),
-      detail: z.optional(z.string()).with(z.describe('More about it')),
+export const contracts = contractsOf({
+  validatePublisher: {
+    route: 'GET /publishers/validate',
+    summary: 'Whether a publisher id is free',
+    description: 'A taken, reserved or malformed id is a 400 with the reason.',
+    query: z.object({ username: PublisherId }),
+    reply: z.object({ isAvailable: z.literal(true).with(z.describe('The id was free just now')) }),
+  },
+  createPublisher: {
+    route: 'POST /publishers',
+    errors: ['publisher_id_taken'],
+    summary: 'Make a publisher',
+    description:
+      'The person becomes its owner. An id is never free again, and no other may differ from it only in case, -, _ and “.”.',
+    body: NewPublisher,
+    reply: Publisher,
+  },
+  getPublisher: {
+    route: 'GET /publishers/{publisherId}',
+    summary: 'Read a publisher',
+    description: 'Members are shown to members, their e-mail addresses to owners and admins. Needs no token.',
+    access: 'guest',
+    reply: Publisher,
+  },
+  updatePublisher: {
+    route: 'PUT /publishers/{publisherId}',
+    summary: 'Change the profile of a publisher',
+    description:
+      'For owners. An absent field is kept, null clears it; fields that the service sets are ignored.',
+    body: PublisherChanges,
+    reply: Publisher,
+  },
+  getPermissionOnPublisher: {
+    route: 'GET /publishers/{publisherId}/permissions',
+    summary: 'What I may do for a publisher',
+    description: 'Both are false for a stranger.',
+    reply: permissions,
+  },
+  getPermissionOnPublisherNodes: {
+    route: 'GET /publishers/{publisherId}/nodes/{nodeId}/permissions',
+    summary: 'What I may do with a node',
+    description: 'Both are false for a stranger.',
+    reply: permissions,
+  },
+  listNodesForPublisher: {
+    route: 'GET /publishers/{publisherId}/nodes/v2',
+    summary: 'The nodes of a publisher',
+    description: 'Members see nodes of every status; others see active nodes. Needs no token.',
+    access: 'guest',
+    query: z.object({
+      page: pageNumber(1, 100_000).with(z.describe('The page, from 1')),
+      limit: pageNumber(20, 100).with(z.describe('Nodes a page')),
     }),
-  ),
-  status: 200,
-  errors: [...readable],
+    reply: z.object({
+      nodes: z.array(Node).with(z.describe('By id')),
+      total: z
+        .int()
+        .with(z.describe('How many nodes the publisher has; others see only active ones of a page')),
+      page: z.int().with(z.describe('The page')),
+      limit: z.int().with(z.describe('Nodes a page')),
+      totalPages: z.int().with(z.describe('How many pages there are')),
+    }),
+  },
+  listNodeVersions: {
+    route: 'GET /publishers/{publisherId}/nodes/{nodeId}/versions',
+    summary: 'All versions of a node, for its members',
+    description:
+      'Pending ones are among them, with what they wait for. Withdrawn ones are if `statuses` asks.',
+    query: z.object({
+      statuses: z
+        .optional(
+          z.string().check(
+            z.maxLength(200),
+            z.refine(
+              (text) => text.split(',').every((each) => statusNames.some((name) => name === each)),
+              `must be of ${statusNames.join(', ')}, separated by commas`,
+            ),
+          ),
+        )
+        .with(z.describe('Only these, separated by commas; all but NodeVersionStatusDeleted if absent')),
+    }),
+    reply: z.array(NodeVersion),
+  },
+  updateNodeVersion: {
+    route: 'PUT /publishers/{publisherId}/nodes/{nodeId}/versions/{versionId}',
+    errors: ['record_too_large'],
+    summary: 'Change a published version',
+    description:
+      'For owners: its change log, whether it is deprecated, and, with the status NodeVersionStatusActive, a withdrawn one is active again.',
+    body: z.object({
+      changelog: z.optional(z.string()).with(z.describe('What changed in this version')),
+      deprecated: z.optional(z.boolean()).with(z.describe('Whether another version should be used')),
+      status: z.optional(z.literal('NodeVersionStatusActive')).with(z.describe('Takes a withdrawal back')),
+    }),
+    reply: NodeVersion,
+  },
+  deleteNodeVersion: {
+    route: 'DELETE /publishers/{publisherId}/nodes/{nodeId}/versions/{versionId}',
+    summary: 'Withdraw a version, or drop one that waits for its upload',
+    description:
+      'For owners. A withdrawn version leaves every list and is never the latest; who names it can still download it, and its label is never free. A pending one is gone, and its label is free.',
+  },
+  listHistory: {
+    route: 'GET /publishers/{publisherId}/history',
+    summary: 'What was changed',
+    description:
+      'For owners: the latest 200 changes, the latest first. An act of the administration is one of `the registry`, with the reason that was written for the owners.',
+    reply: z.array(
+      z.object({
+        at: moment('When'),
+        actor: z.string().with(z.describe('`the registry`, or `user:` and the user')),
+        action: z.string().with(z.describe('What was done, such as `token create`')),
+        subject: z.string().with(z.describe('What it was done to')),
+        detail: z.optional(z.string()).with(z.describe('More about it')),
+      }),
+    ),
+  },
 });

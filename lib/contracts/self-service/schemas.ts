@@ -1,14 +1,8 @@
-import { NodeId, PublisherId } from '@node-registry/registry-rules/names';
 import { plainText, Timestamp } from '@node-registry/registry-rules/schemas/fields';
 import { isRunByPage } from '@node-registry/registry-rules/web-address';
 import * as z from 'zod/mini';
-import type { ErrorCode } from '../../errors.ts';
 
 /* What the contracts of self-service share. */
-
-export const ofPublisher = z.object({ publisherId: PublisherId });
-export const ofNode = z.object({ publisherId: PublisherId, nodeId: NodeId });
-export const nothing = z.object({});
 
 const uuid = z.string().check(z.regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/));
 export const uuidAs = (description: string) => uuid.with(z.describe(description));
@@ -34,14 +28,3 @@ export const period = z.object({
   from: z.optional(UtcDay).with(z.describe('The first UTC day; 30 days ago if absent')),
   to: z.optional(UtcDay).with(z.describe('The last UTC day; today if absent')),
 });
-
-/** The errors of a change of what a publisher has, and of one that is never closed to who may do it. */
-export const closable = [
-  'forbidden',
-  'caller_blocked',
-  'publisher_banned',
-  'publisher_not_found',
-  'conflict',
-] as const satisfies readonly ErrorCode[];
-export const open = ['forbidden', 'publisher_not_found', 'conflict'] as const satisfies readonly ErrorCode[];
-export const readable = ['forbidden', 'publisher_not_found'] as const satisfies readonly ErrorCode[];
