@@ -281,6 +281,15 @@ export const bucket = concern(() => ({
   AWS_ENDPOINT_URL_S3: variable(z.optional(kind.endpointUrl()), undefined, 'Another S3 endpoint.'),
 }));
 
+/** What drops its copies of banned archives. */
+export const distribution = concern(() => ({
+  DISTRIBUTION_ID: variable(
+    z.optional(z.string()),
+    undefined,
+    'Distribution of the archives, if the stage has one.',
+  ),
+}));
+
 export const downloads = concern(() => ({
   DOWNLOAD_BASE_URL: variable(
     z.optional(kind.address),

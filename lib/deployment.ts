@@ -17,6 +17,7 @@ export type Partition =
   | 'idempotency'
   | 'idTokens'
   | 'nodes'
+  | 'owned'
   | 'pending'
   | 'publishers'
   | 'results'

@@ -61,13 +61,6 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
   reads: () => [{ dimensions: [], metrics: { failed_reads: 'Count' } }],
   index: ({ lag_ms }) => milliseconds('index_lag_ms', { index_lag_ms: lag_ms }),
   sweep: () => [{ dimensions: ['sweep'], metrics: sweepMetrics }],
-  copied_during_ban: () => [
-    {
-      dimensions: ['sweep'],
-      metrics: { sweep_findings: 'Count' },
-      fields: { sweep: 'commands', sweep_findings: 1 },
-    },
-  ],
 };
 
 function counted(name: string): Measurement {

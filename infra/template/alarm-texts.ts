@@ -48,7 +48,7 @@ export const texts = {
   unvisited:
     'A sweep leaves work undone. See the sweeps’ lines. Remove what keeps failing. Until then: those versions wait.',
   found:
-    'A sweep published a version whose event was lost; or a command was interrupted, or a ban missed an archive. See the `swept` and `copied_during_ban` lines, `npm run admin -- publisher list $on`. Run the command again. If repeated, check the bucket’s events and time-outs. Until then: repaired, if it was an upload; an interrupted ban or transfer is half done.',
+    'A sweep published a version whose event was lost. See the `swept` lines. If repeated, check the bucket’s events and time-outs. Until then: repaired.',
   workSilent:
     'No run hands over what waits: messages are still worked off, but lost ones and waits above 15 minutes are not. See `hand_over` lines, faults and throttles of `handOverWork`. Enable its rule. Until then: lost messages and long waits stand still; nothing is lost.',
   workAge:

@@ -182,9 +182,7 @@ const sweeps: SweepAlarms[] = [
 function sweepAlarms(stage: Stage): Alarm[] {
   const running = sweeps.filter(({ only }) => !only || stage[only]);
   const unvisited = running.filter(({ leavesWork }) => leavesWork);
-  const found = sumOf(
-    ['uploads', 'commands'].map((sweep) => [sweep, own(stage, 'sweep_findings', { sweep })]),
-  );
+  const found = own(stage, 'sweep_findings', { sweep: 'uploads' });
   const left = sumOf(
     unvisited.map(({ sweep }) => [
       sweep.replace('-', '_'),

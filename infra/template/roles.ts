@@ -79,6 +79,16 @@ function allow(
 function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | Statement)[]> {
   const table = `${inAccount}:table/${tableName}`;
   const listBucket = allow('s3', ['ListBucket'], arn('s3', `::${values.bucketName}`));
+  // Of the one distribution that serves archives.
+  const dropsCopies = values.downloadBaseUrl
+    ? []
+    : [
+        allow(
+          'cloudfront',
+          ['CreateInvalidation', 'GetInvalidation'],
+          arn('cloudfront', `:\${AWS::AccountId}:distribution/\${Downloads}`),
+        ),
+      ];
   const queue = (name: string) => ({ 'Fn::GetAtt': [name, 'Arn'] });
   // Lambda reads a queue with the role of the function that it calls.
   const served = (name: string) =>
@@ -200,15 +210,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       { bucket: ['GetObject', 'PutObject'], folder: 'index' },
       { bucket: ['GetObject', 'PutObject'], folder: 'pages' },
       allow('cloudformation', ['DescribeStacks'], arn('cloudformation', `${inAccount}:stack/${tableName}/*`)),
-      ...(values.downloadBaseUrl
-        ? []
-        : [
-            allow(
-              'cloudfront',
-              ['CreateInvalidation', 'GetInvalidation'],
-              arn('cloudfront', `:\${AWS::AccountId}:distribution/\${Downloads}`),
-            ),
-          ]),
+      ...dropsCopies,
     ],
 
     // It ends what requests that crashed have left in accounts and attempts.
@@ -219,6 +221,45 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       // The callers of a day, and the sum of their accounts.
       { table: ['Query'], keys: ['usage'] },
       { table: ['PutItem'], keys: ['stageDay'] },
+    ],
+
+    // It may mark archives, and neither read nor change one; and of publishers it writes no member, token, trust or ban.
+    alignRegistry: [
+      served('AlignQueue'),
+      { table: ['BatchGetItem'], keys: ['nodes', 'publishers'] },
+      { table: ['Query'], keys: ['nodes', 'publishers', 'owned'] },
+      { table: ['UpdateItem', 'ConditionCheckItem'], keys: ['nodes', 'publishers', 'owned'] },
+      { table: ['DeleteItem'], keys: ['owned', 'pending'] },
+      { table: ['PutItem'], keys: ['pending'] },
+      {
+        table: ['UpdateItem'],
+        neverChanges: [
+          ...[
+            'members',
+            'banned',
+            'ban_reason',
+            'moved_to',
+            'moved_at',
+            'label',
+            'expires_at',
+            'revoked_at',
+            'made_by',
+          ],
+          ...[
+            'issuer',
+            'repository',
+            'workflow',
+            'archive_key',
+            'sha256',
+            'published_at',
+            'token_hash',
+            'trust_id',
+          ],
+        ],
+      },
+      { bucket: ['PutObjectTagging', 'DeleteObjectTagging'], folder: 'archives' },
+      listBucket,
+      ...dropsCopies,
     ],
 
     // It reads strangers' code, so it may write only what it read from it: no archive, and only a node's
@@ -263,6 +304,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       // The README of a version.
       { bucket: ['GetObject', 'GetObjectVersion'], folder: 'archives' },
       { table: ['BatchGetItem', 'Query'], keys: ['nodes', 'publishers'] },
+      { table: ['Query'], keys: ['owned'] },
       // Lambda reads the stream with this role.
       allow(
         'dynamodb',

@@ -16,7 +16,7 @@ export const selfServiceDeployment = {
       table: ['BatchGetItem'],
       keys: ['publishers', 'people', 'newPublishers', 'blocks', 'nodes', 'callers', 'tasks'],
     },
-    { table: ['Query'], keys: ['publishers', 'people', 'nodes', 'usage'] },
+    { table: ['Query'], keys: ['publishers', 'people', 'nodes', 'owned', 'usage'] },
     { table: ['PutItem', 'UpdateItem', 'DeleteItem'], keys: ['publishers', 'people', 'newPublishers'] },
     // A withdrawn version, and a dropped one.
     { table: ['UpdateItem', 'DeleteItem'], keys: ['nodes'] },
@@ -25,7 +25,7 @@ export const selfServiceDeployment = {
     {
       table: ['PutItem', 'UpdateItem'],
       neverChanges: [
-        ...['banned', 'ban_reason', 'moved_to', 'moved_at', 'moving_to', 'bans', 'before_ban'],
+        ...['banned', 'ban_reason', 'moved_to', 'moved_at', 'moved_by', 'bans', 'before_ban'],
         ...['archive_key', 'sha256', 'published_at', 'publisher_id'],
       ],
     },

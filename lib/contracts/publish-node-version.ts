@@ -64,7 +64,7 @@ export const deployedPublishNodeVersion: Deployed<typeof publishNodeVersion> = {
       // notes the token's use: with the publisher, or, for an ID token of a CI, in a partition of its own.
       {
         table: ['PutItem', 'UpdateItem'],
-        keys: ['nodes', 'publishers', 'idTokens'],
+        keys: ['nodes', 'publishers', 'idTokens', 'owned'],
       },
       { table: ['BatchGetItem'], keys: ['nodes', 'publishers', 'idTokens', 'blocks'] },
       // The CI jobs that a publisher trusts.

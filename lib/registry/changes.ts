@@ -1,18 +1,41 @@
+import { normalizeVersion } from '@node-registry/registry-rules/version-label';
 import { type Caller, callerName } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { decide, type Found, type Once, type Read, type Reads } from '../store/decide.ts';
-import { type Key, publisherKey } from '../store/keys.ts';
+import { type Changes, type Item, withChanges } from '../store/items.ts';
+import {
+  historyKeysOf,
+  isSameNodeId,
+  type Key,
+  nodeKey,
+  nodeVersionKey,
+  publisherKey,
+} from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import type { Write } from '../store/write.ts';
 import { type Action, blockOf, may, type Subject } from './may.ts';
+import { owesAlignment } from './intents.ts';
+import { versionWrites } from './node-versions.ts';
 import { memberOf, movedTo } from './publishers.ts';
-import { type Change, historyOf, type PublisherRecord, publisherRecord } from './records.ts';
+import {
+  type Change,
+  historyOf,
+  type HistoryRecord,
+  historyRecord,
+  type NodeRecord,
+  nodeRecord,
+  type NodeVersionRecord,
+  nodeVersionRecord,
+  type Operator,
+  type PublisherRecord,
+  publisherRecord,
+} from './records.ts';
 
 /* Changes by people and by the administration. Each is one transaction with its history. */
 
-/** Who changes something: a person, or the operator under the name that the history has. */
-export type Changer = Caller | { operator: string };
+/** Who changes something. */
+export type Changer = Caller | Operator;
 
 /** Whether something was changed, or everything was already as it should be. */
 export interface Changed<Result> {
@@ -36,7 +59,7 @@ export type Outcome<Result> =
 /** Writes a decision with its history, which names the actor. */
 export function change<const First extends readonly Read[], Result, const Then extends readonly Read[] = []>(
   context: Context,
-  actor: string,
+  actor: string | Operator,
   reads: Reads<First, Then>,
   decision: (found: [...Found<First>, ...Found<Then>], once: Once) => Outcome<Result>,
 ): Promise<Changed<Result>> {
@@ -69,7 +92,7 @@ export async function changeOf<Result, const More extends readonly Read[] = []>(
   { publisherId, action, reads, about }: PublisherChange<More>,
   decision: (publisher: PublisherRecord, found: Found<More>, once: Once) => Outcome<Result>,
 ): Promise<Changed<Result>> {
-  const [actor, name] = 'operator' in by ? ['operator' as const, by.operator] : [by, callerName(by)];
+  const [actor, name] = 'operator' in by ? ['operator' as const, by] : [by, callerName(by)];
   const block = 'operator' in by ? undefined : blockOf(by);
   const first = [publisherKey(publisherId), block] as const;
   // After the publisher: its revision then stands for all that is below it.
@@ -78,10 +101,11 @@ export async function changeOf<Result, const More extends readonly Read[] = []>(
     context,
     name,
     { first, following },
-    ([item, block, ...found], once): Outcome<Decided<Result>> => {
-      const record = publisherRecord(Array.isArray(item) ? undefined : item);
+    ([own, block, ...found], once): Outcome<Decided<Result>> => {
+      const item = Array.isArray(own) ? undefined : own;
+      const record = publisherRecord(item);
       const moved = movedTo(record, publisherId);
-      if (actor === 'operator') requireExact(record, publisherId);
+      if (actor === 'operator') existingPublisher(item, publisherId);
       else if (moved !== undefined) return { done: { movedTo: moved } };
       const read = found as Found<More>;
       may(actor, action, { publisher: record, block, ...about?.(read) });
@@ -118,10 +142,63 @@ export async function findPublisher(context: Context, id: string): Promise<Publi
 }
 
 /** The operator names a publisher by its very id: a command changes nothing by way of a mistyped one. */
-function requireExact(publisher: PublisherRecord | undefined, publisherId: string): void {
+export function existingPublisher(item: Item | undefined, publisherId: string): PublisherRecord {
+  const publisher = publisherRecord(item);
   const wrong = (message: string) => new ApiError('publisher_not_found', { message });
   if (!publisher) throw wrong(`There is no publisher "${publisherId}".`);
   if (publisher.moved_to !== undefined)
     throw wrong(`The publisher "${publisherId}" is "${publisher.moved_to}" now.`);
   if (publisher.id !== publisherId) throw wrong(`The publisher's id is "${publisher.id}".`);
+  return publisher;
+}
+
+/** As the operator names it. */
+export function existingNode(item: Item | undefined, nodeId: string): NodeRecord {
+  const node = nodeRecord(item);
+  if (node && isSameNodeId(node.id, nodeId)) return node;
+  const meant = node ? `; did you mean "${node.id}"?` : '.';
+  throw new ApiError('node_not_found', { message: `There is no node "${nodeId}"${meant}` });
+}
+
+interface VersionChange {
+  nodeId: string;
+  version: string;
+  entry: { action: string; detail?: string };
+  /** Whether its archive follows. */
+  isAligned?: true;
+}
+
+/** The operator's change of a version, with the node's copy of its latest version. */
+export function changeVersion(
+  context: Context,
+  operator: Operator,
+  { nodeId, version, entry, isAligned }: VersionChange,
+  decision: (current: NodeVersionRecord, history: HistoryRecord[]) => Changes<NodeVersionRecord> | undefined,
+): Promise<Changed<NodeVersionRecord>> {
+  const normal = normalizeVersion(version);
+  const of = nodeKey(nodeId);
+  const first = [of, { below: historyKeysOf(of) }] as const;
+  const following = () => [{ below: nodeVersionKey(nodeId, '') }] as const;
+  return change(context, operator, { first, following }, ([nodeItem, history, items], { id }) => {
+    const node = existingNode(nodeItem, nodeId);
+    const versions = items.map((item) => nodeVersionRecord(item));
+    const current = versions.find((each) => each.version === normal);
+    if (!current) throw noSuchVersion(nodeId, version);
+    const changes = decision(
+      current,
+      history.map((item) => historyRecord(item)),
+    );
+    if (!changes) return { done: current };
+    const owed = isAligned && owesAlignment(of, id);
+    return {
+      change: { of, subject: `${node.id} ${current.version}`, ...entry },
+      writes: versionWrites(node, versions, [{ before: current, changes }], owed),
+      result: withChanges(current, changes),
+    };
+  });
+}
+
+export function noSuchVersion(nodeId: string, version: string): ApiError {
+  const message = `The node "${nodeId}" has no version "${version}".`;
+  return new ApiError('node_version_not_found', { message });
 }

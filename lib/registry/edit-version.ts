@@ -21,6 +21,7 @@ import {
   type NodeVersionRecord,
   nodeRecord,
   nodeVersionRecord,
+  type Operator,
   pending,
   publisherRecord,
   withdrawn,
@@ -108,8 +109,8 @@ interface NamedVersion {
   nodeId: string;
   versionId: string;
   caller: Caller | 'operator';
-  /** The caller's name in the history. */
-  actor: string;
+  /** Who the history names. */
+  actor: string | Operator;
   reason?: string | undefined;
 }
 

@@ -62,7 +62,7 @@ export async function invite(
     return {
       change: { of: publisher, action: 'invitation create', subject: id, detail: role },
       // Two at a time would pass the bound, and a removal of who makes it would miss it.
-      writes: [putting(record, absent), standing(publisher, by)],
+      writes: [putting(record, absent), standing(publisher)],
       result: { record, invitation: `${publisher.id}/${secret}` },
     };
   });

@@ -105,6 +105,7 @@ const table = {
   'restore node': ownNode,
   "change an admin's field": { who: ['admin'], answers: ['wrong caller'] },
   'ban or unban node': { who: ['operator'], answers: ['wrong caller'] },
+  'ban or unban publisher': { who: ['operator'], answers: ['wrong caller', 'unknown publisher'] },
 
   'publish version': publish,
   'resume version': { ...publish, answers: [...publish.answers, 'published version', 'other spelling'] },

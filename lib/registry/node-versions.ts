@@ -119,6 +119,7 @@ export function versionWrites(
   node: NodeRecord,
   versions: readonly NodeVersionRecord[] | undefined,
   changed: readonly VersionChange[],
+  nodeChanges: Changes<NodeRecord> = {},
 ): Write[] {
   const after = changed.map(({ before, changes }) => withChanges(before, changes));
   const isOther = ({ id }: VersionCopy) => !after.some((each) => each.id === id);
@@ -127,7 +128,7 @@ export function versionWrites(
   const latest_version = latest ? versionCopy(latest) : null;
   const chosen = versions?.find((each) => each === latest);
   return [
-    updating<NodeRecord>(node, { latest_version }, onRevision(node)),
+    updating<NodeRecord>(node, { ...nodeChanges, latest_version }, onRevision(node)),
     ...changed.map(({ before, changes }) => updating<NodeVersionRecord>(before, changes, onRevision(before))),
     // An extraction that ends meanwhile changes the chosen version without its node.
     ...(chosen ? [updating<NodeVersionRecord>(chosen, {}, onRevision(chosen))] : []),

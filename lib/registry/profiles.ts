@@ -36,7 +36,7 @@ export async function createPublisher(
     : ([personKey(memberIdOf(by.userId)), newPublishersKey(day), blockOf(by)] as const);
   const { result } = await change(
     context,
-    isOperator ? by.operator : callerName(by),
+    isOperator ? by : callerName(by),
     { first: [key, ...(made ?? [undefined, undefined, undefined])] as const },
     ([item, person, today, block], { now }) => {
       const actor = isOperator ? 'operator' : by;

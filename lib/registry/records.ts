@@ -29,13 +29,19 @@ interface Stored extends Key {
   revision: number;
 }
 
+/** A node or a publisher: what depends on it may have to follow it. */
+export interface Aligned extends Stored, Owing {
+  /** The decision that is to be followed; absent if all follows. */
+  intent?: string;
+}
+
 export interface Member {
   role: PublisherRole;
   name?: string;
   email?: string;
 }
 
-export interface PublisherRecord extends Stored, Omit<Publisher, 'id' | 'members'> {
+export interface PublisherRecord extends Aligned, Omit<Publisher, 'id' | 'members'> {
   id: string;
   members: Record<string, Member>;
   banned?: true;
@@ -43,9 +49,7 @@ export interface PublisherRecord extends Stored, Omit<Publisher, 'id' | 'members
   /** The id that replaces this one after a rename or a merge. The record reserves the old id. */
   moved_to?: string;
   moved_at?: string;
-  /** The new id of a rename in progress. */
-  moving_to?: string;
-  renamed_from?: string;
+  moved_by?: string;
   /** The limit of new nodes in a UTC day, of a publisher that a person made. */
   new_nodes_per_day?: number;
 }
@@ -170,7 +174,7 @@ interface ExtractionSummary {
   tags?: readonly string[];
 }
 
-export type BanSubject = 'version' | 'node' | 'publisher';
+type BanSubject = 'version' | 'node' | 'publisher';
 
 interface Shown {
   status: NodeVersionStatus;
@@ -195,7 +199,7 @@ export interface PendingVersionRecord extends Key {
   at: string;
 }
 
-export interface NodeRecord extends Stored, Omit<Node, 'publisher' | 'latest_version' | 'translations'> {
+export interface NodeRecord extends Aligned, Omit<Node, 'publisher' | 'latest_version' | 'translations'> {
   id: string;
   publisher_id: string;
   status: NodeStatus;
@@ -217,6 +221,8 @@ export interface NodeRecord extends Stored, Omit<Node, 'publisher' | 'latest_ver
 export interface OwnedNodeRecord extends Key {
   node_id: string;
   created_at: string;
+  /** Absent until the node has moved. */
+  revision?: number;
 }
 
 export interface HostNodeRecord extends Stored, HostNode {
@@ -260,6 +266,7 @@ export interface HistoryRecord extends Key {
   public_reason?: string | undefined;
 }
 
+export const alignedRecord = typedRead<Aligned>();
 export const publisherRecord = typedRead<PublisherRecord>();
 export const credentialRecord = typedRead<CredentialRecord>();
 export const tokenRecord = typedRead<TokenRecord>();
@@ -307,8 +314,17 @@ export interface Change {
   detail?: string | undefined;
 }
 
+/** The administration, under the name that the history has. */
+export interface Operator {
+  operator: string;
+  /** What it says of its act to the publisher. */
+  publicReason?: string | undefined;
+}
+
 /** Part of the transaction that makes the change. */
-export function historyOf(actor: string, { of, ...change }: Change, { id, now }: Once): Write {
+export function historyOf(by: string | Operator, { of, ...change }: Change, { id, now }: Once): Write {
   const at = new Date(now).toISOString();
-  return updating<HistoryRecord>(historyKey(of, at, id), { at, actor, ...change }, absent);
+  const { operator: actor, publicReason: public_reason }: Operator =
+    typeof by === 'string' ? { operator: by } : by;
+  return updating<HistoryRecord>(historyKey(of, at, id), { at, actor, public_reason, ...change }, absent);
 }

@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts';
 import { absent, type Item, onRevision } from '../store/items.ts';
 import { type Key, personalAccessTokenKey } from '../store/keys.ts';
 import { queryAll } from '../store/read.ts';
-import { checking, putting, updating, type Write } from '../store/write.ts';
+import { putting, updating, type Write } from '../store/write.ts';
 import { type Changed, type Changer, changeOf } from './changes.ts';
 import { type CredentialRecord, type PublisherRecord, type TokenRecord, tokenRecord } from './records.ts';
 
@@ -42,19 +42,17 @@ export async function createToken(
       revision: 1,
     };
     const change = { of: publisher, action: 'token create', subject: id, detail: label };
-    return { change, writes: [putting(record, absent), standing(publisher, by)], result: record };
+    return { change, writes: [putting(record, absent), standing(publisher)], result: record };
   });
   return result;
 }
 
 /**
- * Goes with a new credential. That of a member is a write of the publisher: a removal of the member that has not seen the
- * credential then decides again.
+ * Goes with a new credential. It is a write of the publisher: a removal of the member who makes it, or a merge, that has not
+ * seen the credential then decides again.
  */
-export function standing(publisher: PublisherRecord, by: Changer): Write {
-  return 'operator' in by
-    ? checking<PublisherRecord>(publisher, [['moved_to', 'absent']])
-    : updating<PublisherRecord>(publisher, {}, onRevision(publisher));
+export function standing(publisher: PublisherRecord): Write {
+  return updating<PublisherRecord>(publisher, {}, onRevision(publisher));
 }
 
 export function requireRoom(usable: readonly CredentialRecord[], made_by: string | undefined): void {

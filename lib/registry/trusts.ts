@@ -46,7 +46,7 @@ export async function addTrust(
       ...(made_by && { made_by }),
     };
     const change = { of: publisher, action: 'trust add', subject: id, detail: describeTrust(record) };
-    return { change, writes: [putting(record, absent), standing(publisher, by)], result: record };
+    return { change, writes: [putting(record, absent), standing(publisher)], result: record };
   });
   return result;
 }

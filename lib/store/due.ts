@@ -11,12 +11,11 @@ import { queryPage } from './read.ts';
  * a sweep needs no memory of its own: unvisited or failed work is still there for the next one.
  */
 
-export type DueWork = 'uploads' | 'commands';
+export type DueWork = 'uploads';
 
 /** Each takes 1,000 writes a second. A task with three notified states makes six. */
 const shards: Record<DueWork, readonly string[]> = {
   uploads: shardNames('', 16),
-  commands: shardNames('command-', 1),
 };
 
 function shardNames(prefix: string, count: number): string[] {
@@ -118,22 +117,6 @@ async function* duePages(
     cursors = page.last ? [...others, { shard, after: page.last }] : others;
     yield { keys: page.items.map(dueKey), unreadShards: cursors.length };
   }
-}
-
-/** The first keys of all shards, for a listing. A page of the index holds thousands. */
-export async function firstDue(
-  context: Context,
-  { work, period, order }: Pick<Sweep<unknown, string>, 'work' | 'period' | 'order'>,
-  max: number,
-): Promise<DueKey[]> {
-  const pages = await Promise.all(
-    shards[work].map((shard) => queryPage(context, dueRange(shard, period, order), { limit: max })),
-  );
-  const sign = order === 'newest first' ? -1 : 1;
-  return pages
-    .flatMap(({ items }) => items.map(dueKey))
-    .sort((a, b) => sign * a.since.localeCompare(b.since))
-    .slice(0, max);
 }
 
 function dueRange(shard: string, { from, to }: Period, order: Sweep<unknown, string>['order']) {

@@ -10,7 +10,7 @@
  *   publishers that people made       NEW_PUBLISHERS            <day>                       expires by `ttl`
  *   new nodes of a publisher          PUBLISHER#<folded id>     PUBLISHING                  by day
  *   versions that it began to publish PENDING#<folded>          <pk and sk of the version>  one query lists them
- *   nodes of a publisher              PUBLISHER#<folded id>     NODE#<folded id>            one query lists them
+ *   nodes of a publisher              OWNED#<folded id>         NODE#<folded id>            one query lists them
  *   node                              NODE#<folded id>          NODE
  *   numbers of a node                 NODE#<folded id>          NUMBERS                     apart from its revision
  *   versions of a node                NODE#<folded id>          VERSION#<normal form>       one query lists them
@@ -34,8 +34,6 @@
  *   history of a publisher            PUBLISHER#<folded id>     HISTORY#<time>#<id>         one query lists it
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it
  *   release that the records are of   STAGE                     RELEASE                     read before a deployment
- *   commands that have not ended      STAGE                     COMMAND#<its words>         one query lists them
- *   and how many there are            index `pending`           shard command-0             for the alarm
  *   sign of life of the engine        HEARTBEAT                 HEARTBEAT                   the stream passes it on
  *
  * A node's key is its *folded* id, so two ids that differ only in case or in -, _ and . share one item: the
@@ -72,6 +70,7 @@ export function keyName({ pk, sk }: { pk?: unknown; sk?: unknown }): string {
 export const partitions: Record<Partition, string> = {
   publishers: 'PUBLISHER#*',
   nodes: 'NODE#*',
+  owned: 'OWNED#*',
   pending: 'PENDING#*',
   idTokens: 'ID_TOKEN#*',
   idempotency: 'IDEMPOTENCY#*',
@@ -147,13 +146,14 @@ export function idTokenKey(hash: string): Key {
   return { pk: `ID_TOKEN#${hash}`, sk: 'USE' };
 }
 
+/** Apart from the publisher's tokens, so that a role may list and move nodes alone. */
 export function ownedNodeKey(publisherId: string, nodeId: string): Key {
-  return { pk: publisherPartition(publisherId), sk: nodeKey(nodeId).pk };
+  return { ...ownedNodesOf(publisherId), sk: nodeKey(nodeId).pk };
 }
 
 /** The common prefix of the keys of a publisher's nodes. */
 export function ownedNodesOf(publisherId: string): Key {
-  return { pk: publisherPartition(publisherId), sk: 'NODE#' };
+  return { pk: `OWNED#${foldNodeId(publisherId)}`, sk: 'NODE#' };
 }
 
 export function nodeKey(nodeId: string): Key {
@@ -298,11 +298,6 @@ export const stageDayKey: Key = { pk: 'STAGE_DAY', sk: 'CREDITS' };
 
 /** Functions don't read it: deployments and the administration do. */
 export const releaseKey: Key = { pk: 'STAGE', sk: 'RELEASE' };
-
-/** The key of an administration command, by its subject; the empty subject is the common prefix of all. */
-export function commandKey(subject: string): Key {
-  return { pk: 'STAGE', sk: `COMMAND#${subject}` };
-}
 
 /** Whether two ids name the same node: case doesn't matter, punctuation does. */
 export function isSameNodeId(a: string, b: string): boolean {

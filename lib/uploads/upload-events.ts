@@ -8,7 +8,6 @@ import { awaitedUpload, type ListedVersion, readListedVersions } from '../regist
 import { finishPublishing } from '../registry/finalizing.ts';
 import {
   type DueKey,
-  firstDue,
   type Period,
   requireNoneFailed,
   type Sweep,
@@ -39,9 +38,7 @@ export async function handleUploads(
   const { awsRequestId } = invocation;
   await withLogFields({ function: 'finalizeUpload', function_request_id: awsRequestId }, async () => {
     if ('Records' in event) return finalizeAll(context, event, awsRequestId);
-    const report = await sweepUploads(context, sweepPeriod(event));
-    await reportOpenCommands(context);
-    requireNoneFailed(report);
+    requireNoneFailed(await sweepUploads(context, sweepPeriod(event)));
   });
 }
 
@@ -144,15 +141,4 @@ async function readUploads(context: Context, keys: readonly DueKey[]): Promise<L
     return upload !== undefined && findObject(stagingKey(upload)).then(Boolean, () => true);
   };
   return Promise.all(listed.map(async (version) => ({ ...version, hasArrived: await look(version) })));
-}
-
-const commandPatienceMs = 60 * 60 * 1000;
-const maxOpenCommands = 100;
-
-/** Counts the administration's commands that have been open for an hour. An alarm watches the number. */
-async function reportOpenCommands(context: Context): Promise<void> {
-  const period = { from: 0, to: Date.now() - commandPatienceMs };
-  const open = await firstDue(context, { work: 'commands', period, order: 'oldest first' }, maxOpenCommands);
-  const counts = { sweep_findings: open.length, sweep_unvisited: 0 };
-  if (open.length > 0) log('warn', 'sweep', { sweep: 'commands', ...counts });
 }

@@ -95,6 +95,19 @@ export const lanes = {
     maxAgeSeconds: 15 * minutes,
     maxGivenUp: 0,
   },
+  align: {
+    function: 'alignRegistry',
+    item: 'node or publisher that an administrator banned or moved',
+    group: 'the node or publisher',
+    shards: 1,
+    leaseSeconds: 330,
+    waitSeconds: [10, minutes, 5 * minutes, 30 * minutes, 2 * hours, 6 * hours, 12 * hours],
+    moreSeconds: 10,
+    givenUp: 'listed; repeat the command',
+    without: 'a ban or move whose command died stays half done',
+    maxAgeSeconds: 15 * minutes,
+    maxGivenUp: 0,
+  },
 } as const satisfies Record<string, Lane>;
 
 export type LaneName = keyof typeof lanes;

@@ -20,7 +20,7 @@ async function pay(requestId: string, headers: Record<string, string> = {}) {
   return invoke(proxies[name], name, { body, headers: given });
 }
 
-const invocation = { actor: 'admin', suggest: String };
+const invocation = { actor: { operator: 'admin' }, suggest: String };
 const run = (id: string, options: { from?: string; to?: string } = {}) =>
   show.run({ id }, options, invocation);
 

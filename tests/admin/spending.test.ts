@@ -153,8 +153,10 @@ describe('reservations of running tasks', () => {
 
 test('limit set keeps a block that comes while it sets limits', async () => {
   const user = await spender();
-  beforeNext(dynamodb, /^TransactWriteItems/, () => blockCaller('admin', `user:${user}`, 'leaked'));
-  await setLimits('admin', `user:${user}`, { tasks_per_day: 3 });
+  beforeNext(dynamodb, /^TransactWriteItems/, () =>
+    blockCaller({ operator: 'admin' }, `user:${user}`, 'leaked'),
+  );
+  await setLimits({ operator: 'admin' }, `user:${user}`, { tasks_per_day: 3 });
 
   expect(await show(user)).toMatchObject({ limits: { tasks_per_day: 3 }, blocked: { reason: 'leaked' } });
 });

@@ -92,23 +92,25 @@ describe('npm run admin -- trust', () => {
     await addPublisher('many', {});
     const trust = (index: number) => ({ issuer: gitHub, repository: `octo/r${index}`, workflow: 'a.yml' });
     limitPages(40);
-    const { id } = await addTrust('admin', 'many', trust(0));
+    const { id } = await addTrust({ operator: 'admin' }, 'many', trust(0));
     const { pk, sk } = trustKey('many', id);
     const record = await storedItem(pk, sk);
     const putCopy = (other: string) =>
       put({ deadline: Date.now() + 5000 }, { ...record, ...trustKey('many', other), id: other }, absent);
     await Promise.all(Array.from({ length: 99 }, (_, at) => putCopy(`copy-${at}`)));
 
-    await expect(addTrust('admin', 'many', trust(100))).rejects.toThrow(
+    await expect(addTrust({ operator: 'admin' }, 'many', trust(100))).rejects.toThrow(
       '"many" has 100 trusts, the maximum: remove one first.',
     );
-    await removeTrust('admin', 'many', id);
-    expect(await addTrust('admin', 'many', trust(100))).toMatchObject({ repository: 'octo/r100' });
+    await removeTrust({ operator: 'admin' }, 'many', id);
+    expect(await addTrust({ operator: 'admin' }, 'many', trust(100))).toMatchObject({
+      repository: 'octo/r100',
+    });
   });
 
   test('removes a trust once, though two administrators do it at once', async () => {
     await addPublisher('both', {});
-    const { id } = await addTrust('admin', 'both', {
+    const { id } = await addTrust({ operator: 'admin' }, 'both', {
       issuer: gitHub,
       repository: 'octo/nodes',
       workflow: 'a.yml',
@@ -116,9 +118,9 @@ describe('npm run admin -- trust', () => {
     let first = '';
     const second = await duringNextWrite(
       async () => {
-        first = await removeTrust('admin', 'both', id);
+        first = await removeTrust({ operator: 'admin' }, 'both', id);
       },
-      () => removeTrust('admin', 'both', id),
+      () => removeTrust({ operator: 'admin' }, 'both', id),
     );
 
     expect(second).toBe(first);

@@ -20,7 +20,7 @@ import {
   uploaded,
 } from '../support/uploads.ts';
 import { zip } from '@node-registry/testing/zip';
-import { banNodeVersion, unbanNodeVersion } from '../../tools/admin/registry/bans.ts';
+import { admin } from '../support/admin.ts';
 
 const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 };
 const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
@@ -47,21 +47,30 @@ describe('an archive that arrived', () => {
 
   test('makes its version active after a ban is lifted that came before it', async () => {
     const upload = await uploaded('ban-lifted', archive);
-    await banNodeVersion('admin', 'ban-lifted', '1.0.0', 'test');
+    await admin('node-version', 'ban', 'ban-lifted', '1.0.0', '--reason', 'test');
     await finalize(upload);
     expect(await storedVersion('ban-lifted', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusBanned' });
-    await unbanNodeVersion('admin', 'ban-lifted', '1.0.0');
+    await admin('node-version', 'unban', 'ban-lifted', '1.0.0');
     await finalize(upload);
 
     expect(await storedVersion('ban-lifted', '1.0.0')).toMatchObject(active);
   });
 
-  test('stays out of the published archives if its version is banned during the check', async () => {
+  test('stays out of the published archives if its version is banned during the check, until that is lifted', async () => {
     const upload = await uploaded('banned-amid', archive);
-    beforeNext(s3(), /^GetObjectCommand$/, () => banNodeVersion('admin', 'banned-amid', '1.0.0', 'test'), 1);
+    beforeNext(
+      s3(),
+      /^GetObjectCommand$/,
+      () => admin('node-version', 'ban', 'banned-amid', '1.0.0', '--reason', 'test'),
+      1,
+    );
     await finalize(upload);
 
     expect(await findObject(archiveKey(upload, sha256(archive)))).toBeUndefined();
+    await admin('node-version', 'unban', 'banned-amid', '1.0.0');
+    await finalize(upload);
+
+    expect(await storedVersion('banned-amid', '1.0.0')).toMatchObject(active);
   });
 });
 

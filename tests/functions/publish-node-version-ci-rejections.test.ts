@@ -180,19 +180,22 @@ const shared = 'octo/ci/.github/workflows/publish.yml';
 
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner' });
-  await addTrust('admin', 'acme', { ...github('octo/shared'), job_workflow: `${shared}@refs/tags/v1` });
+  await addTrust({ operator: 'admin' }, 'acme', {
+    ...github('octo/shared'),
+    job_workflow: `${shared}@refs/tags/v1`,
+  });
   await addPublisher('rival', { rita: 'owner' });
-  await addTrust('admin', 'acme', github('octo/nodes'));
-  await addTrust('admin', 'acme', { ...github('octo/nodes'), workflow: 'nightly.yml' });
-  await addTrust('admin', 'acme', { ...github('octo/guarded'), environment: 'production' });
-  await addTrust('admin', 'acme', { ...github('octo/single'), node_id: 'only-this' });
-  await addTrust('admin', 'acme', { ...github('octo/tagged'), ref: 'refs/tags/v*' });
-  await addTrust('admin', 'acme', { ...github('octo/branch'), ref: 'refs/heads/main' });
-  await addTrust('admin', 'rival', github('octo/nodes'));
-  await addTrust('admin', 'rival', github('octo/rival'));
-  const { id } = await addTrust('admin', 'acme', github('octo/gone'));
+  await addTrust({ operator: 'admin' }, 'acme', github('octo/nodes'));
+  await addTrust({ operator: 'admin' }, 'acme', { ...github('octo/nodes'), workflow: 'nightly.yml' });
+  await addTrust({ operator: 'admin' }, 'acme', { ...github('octo/guarded'), environment: 'production' });
+  await addTrust({ operator: 'admin' }, 'acme', { ...github('octo/single'), node_id: 'only-this' });
+  await addTrust({ operator: 'admin' }, 'acme', { ...github('octo/tagged'), ref: 'refs/tags/v*' });
+  await addTrust({ operator: 'admin' }, 'acme', { ...github('octo/branch'), ref: 'refs/heads/main' });
+  await addTrust({ operator: 'admin' }, 'rival', github('octo/nodes'));
+  await addTrust({ operator: 'admin' }, 'rival', github('octo/rival'));
+  const { id } = await addTrust({ operator: 'admin' }, 'acme', github('octo/gone'));
   expect((await publish(gitHubToken({ repository: 'octo/gone' }), { nodeId: 'gone' })).status).toBe(201);
-  await removeTrust('admin', 'acme', id);
+  await removeTrust({ operator: 'admin' }, 'acme', id);
   // From here on octo/nodes is the repository 7100 of the owner 650.
   expect((await publish(gitHubToken(), { nodeId: 'first' })).status).toBe(201);
 });
@@ -294,7 +297,7 @@ const untrusted: Record<string, readonly Untrusted[]> = {
 
 test('accepts an unusual event that the trust names, and the usual ones', async () => {
   const repository = 'octo/evented';
-  await addTrust('admin', 'acme', { ...github(repository), event: 'workflow_run' });
+  await addTrust({ operator: 'admin' }, 'acme', { ...github(repository), event: 'workflow_run' });
   const events = [
     'workflow_run',
     'push',

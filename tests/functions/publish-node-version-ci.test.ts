@@ -22,11 +22,16 @@ beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner' });
   await trust(repository);
   const ofGitLab = { issuer: gitLab.issuer, repository: 'Group/Sub/Nodes', workflow: '.gitlab-ci.yml' };
-  await addTrust('admin', 'acme', ofGitLab);
+  await addTrust({ operator: 'admin' }, 'acme', ofGitLab);
 });
 
 function trust(repository: string, more = {}) {
-  return addTrust('admin', 'acme', { issuer: gitHub.issuer, repository, workflow: 'release.yml', ...more });
+  return addTrust({ operator: 'admin' }, 'acme', {
+    issuer: gitHub.issuer,
+    repository,
+    workflow: 'release.yml',
+    ...more,
+  });
 }
 
 function publish({ token = gitHubToken(), ...publication }: Publication) {
@@ -242,7 +247,7 @@ describe('a publish with an ID token of a CI', () => {
     const { id } = await trust('octo/back');
     const token = () => gitHubToken({ repository: 'octo/back' });
     const answer = await publish({ nodeId: 'back', token: token() });
-    await removeTrust('admin', 'acme', id);
+    await removeTrust({ operator: 'admin' }, 'acme', id);
     await trust('octo/back');
     await upload(answer);
     const before = await storedVersion('back', '1.0.0');

@@ -31,13 +31,13 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions again, with the
   });
 
   test('gives no address to a member who was removed, for a token that was revoked, or for a banned node', async () => {
-    await putMember('admin', 'acme', 'spy', { role: 'member' });
+    await putMember({ operator: 'admin' }, 'acme', 'spy', { role: 'member' });
     const spied = await addToken('acme');
     const removed = { nodeId: 'spied-by-member', as: bearer('spy'), headers: key() };
     const revoked = { nodeId: 'spied-by-token', token: spied, headers: key() };
     await publish(removed);
     await publish(revoked);
-    await removeMember('admin', 'acme', 'spy');
+    await removeMember({ operator: 'admin' }, 'acme', 'spy');
     const hash = hashPersonalAccessToken(spied);
     await setFields(personalAccessTokenKey('acme', hash), { revoked_at: new Date().toISOString() });
 

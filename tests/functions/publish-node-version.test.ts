@@ -48,7 +48,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
     const statuses = [
       (await publish({ nodeId: 'full', version: '2.0.0' })).status,
       (await publish({ nodeId: 'full', version: '1.0.0' })).status,
-      await limitVersions('admin', 'full', 2001),
+      await limitVersions({ operator: 'admin' }, 'full', 2001),
       (await publish({ nodeId: 'full', version: '2.0.0' })).status,
       (await publish({ nodeId: 'full', version: '3.0.0' })).status,
     ];

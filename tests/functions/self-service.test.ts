@@ -8,6 +8,7 @@ import { blockCaller } from '../../tools/admin/spend/limits.ts';
 import { type HttpFunction, startGateway } from '../../tools/local/gateway.ts';
 import { createSigningKey, issueToken, signClaims } from '../../tools/local/issuer.ts';
 import { errorsOf } from '../../tools/openapi/answers.ts';
+import { admin } from '../support/admin.ts';
 import { addNode, addPublisher, addToken, addVersion, setPublisherFields } from '../support/registry.ts';
 import { untilEnd } from '../support/serve.ts';
 import { differences, readTable, restoreTable, type TableImage } from '../support/table-image.ts';
@@ -130,7 +131,7 @@ beforeAll(async () => {
     await addToken(id);
   }
   await setPublisherFields('shut', { banned: true, ban_reason: 'malware' });
-  await blockCaller('admin', 'user:bea', 'spam');
+  await blockCaller({ operator: 'admin' }, 'user:bea', 'spam');
   world = { ...made, image: await readTable() };
 });
 
@@ -297,4 +298,14 @@ describe('an outsider', () => {
 
     expect([made.body.error, asked.status]).toEqual(['publisher_id_taken', 400]);
   });
+});
+
+test('tells owners the reason that the administration wrote for them, and neither its own nor who it is', async () => {
+  const reasons = ['--reason', 'case 7', '--public-reason', 'It mines coins.'];
+  await admin('publisher', 'ban', 'acme', ...reasons);
+  const { body } = await ask('listHistory', people.owner, { path: { publisherId: 'acme' } });
+
+  const [latest] = body;
+  expect(latest).toMatchObject({ actor: 'the registry', action: 'publisher ban', detail: 'It mines coins.' });
+  expect(JSON.stringify(body)).not.toContain('case 7');
 });

@@ -85,7 +85,7 @@ describe('the creations of a task', () => {
   test('stay readable for a blocked caller', async () => {
     const user = await spender();
     await started('text-to-video', user);
-    await blockCaller('admin', `user:${user}`, 'odd');
+    await blockCaller({ operator: 'admin' }, `user:${user}`, 'odd');
 
     expect((await ask(user, lastTask())).status).toBe(200);
   });

@@ -9,7 +9,7 @@ import { addFollowedNode, follow, own } from '../support/index-nodes.ts';
 import { addPublisher } from '../support/registry.ts';
 import { setVariables } from '../support/variables.ts';
 import '../support/in-order.ts';
-import { banNode } from '../../tools/admin/registry/bans.ts';
+import { admin } from '../support/admin.ts';
 
 const invocation = { awsRequestId: 'a-run', getRemainingTimeInMillis: () => 50_000 };
 const event = JSON.parse(readFileSync('events/write-catalog.json', 'utf8'));
@@ -67,7 +67,7 @@ describe('writeCatalog', () => {
   });
 
   test('takes a banned node off all of them, and says so on an empty page of its publisher', async () => {
-    await banNode('admin', 'bad', 'test');
+    await admin('node', 'ban', 'bad', '--reason', 'test');
     await follow(...own('bad'));
     await run();
 

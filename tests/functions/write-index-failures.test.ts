@@ -13,7 +13,7 @@ import { indexChanges } from '../support/queue.ts';
 import { addPublisher } from '../support/registry.ts';
 import { streamEventOf } from '../support/table-stream.ts';
 import { setVariables } from '../support/variables.ts';
-import { banNode } from '../../tools/admin/registry/bans.ts';
+import { admin } from '../support/admin.ts';
 
 const { catalogPath, configPath, hostNodesPath, nodePath, pieceOf, readmePath } = paths;
 
@@ -28,7 +28,7 @@ describe('writeIndex, while others write or S3 fails', () => {
   test('does not let a late writer show a node that was banned before it had a file', async () => {
     await addPublishedNode('banned-early');
     const { happened } = beforeNext(s3(), /^PutObject/, async () => {
-      await banNode('admin', 'banned-early', 'test');
+      await admin('node', 'ban', 'banned-early', '--reason', 'test');
       await follow(...own('banned-early'));
     });
     await follow(...own('banned-early'));

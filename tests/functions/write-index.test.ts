@@ -61,7 +61,11 @@ const first = new Map<string, Awaited<ReturnType<typeof read>>>();
 
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner' });
-  await putMember('admin', 'acme', 'olga', { role: 'owner', name: 'Olga', email: 'olga@example.com' });
+  await putMember({ operator: 'admin' }, 'acme', 'olga', {
+    role: 'owner',
+    name: 'Olga',
+    email: 'olga@example.com',
+  });
   await seed();
   await follow(publisherKey('acme'));
   for (const key of await keysBelow('index/')) first.set(key, await read(key));

@@ -233,7 +233,6 @@ const badDays: [alarms: string, data: readonly Datum[], missing?: string[]][] = 
   ]),
   ['sweep-unvisited', swept('uploads', { sweep_unvisited: 1 })],
   ['sweep-findings', swept('uploads', { sweep_findings: 1 })],
-  ['sweep-findings', logged({ event: 'copied_during_ban' })],
   ['index-age', logged({ event: 'index', lag_ms: 300_001 })],
   ['index-age', [], ['index']],
   ['failed-reads stage-down', logged({ event: 'reads', failed_reads: 1 })],

@@ -32,6 +32,7 @@ const onEvents: Record<string, object> = {
   'write-catalog': { event: 'sweep', sweep: 'catalog' },
   'write-index': { event: 'index', records: 1, nodes: 1 },
   'visit-accounts': { event: 'work', lane: 'visit', outcome: 'superseded' },
+  'align-registry': { event: 'work', lane: 'align', outcome: 'superseded' },
 };
 const names = [...Object.keys(expected), ...Object.keys(onEvents)].sort();
 

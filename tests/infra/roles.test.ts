@@ -61,6 +61,8 @@ describe('the roles', () => {
 
   test.each([
     ['s3:PutObject', '/archives/*', ['FinalizeUploadRole']],
+    ['s3:PutObjectTagging', '/archives/*', ['FinalizeUploadRole', 'AlignRegistryRole', 'AdministrationRole']],
+    ['cloudfront:CreateInvalidation', `\${Downloads}`, ['AlignRegistryRole', 'AdministrationRole']],
     ['s3:PutObject', '/index/*', ['WriteIndexRole', 'WriteCatalogRole', 'AdministrationRole']],
     ['s3:PutObject', '/pages/*', ['WriteIndexRole', 'WriteCatalogRole', 'AdministrationRole']],
     ['s3:PutObject', '/status/*', ['DeliverNotificationsRole']],
@@ -79,6 +81,10 @@ describe('the roles', () => {
 
   test.each([
     ['PublishNodeVersionRole', ['members', 'banned', 'ban_reason']],
+    [
+      'AlignRegistryRole',
+      ['members', 'banned', 'moved_to', 'expires_at', 'revoked_at', 'repository', 'archive_key'],
+    ],
     ...['ReceiveNotificationRole', 'PollProvidersRole'].flatMap((role) => [
       [role, ['caller', 'ceiling', 'credits', 'is_exact', 'n', 'payment']] as const,
       [role, ['at', 'completed_at', 'concluded_at', 'operation', 'request_id', 'task_hash', 'ttl']] as const,

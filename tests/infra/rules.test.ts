@@ -171,7 +171,7 @@ describe('the bucket', () => {
     ]);
   });
 
-  test('lets only the finalizer and its administrator set or take away that mark, where there is one', () => {
+  test('lets only the finalizer, the lane of bans and its administrator set or take away that mark, where there is one', () => {
     const { Action, Condition } = statementOf(full, 'OnlyTheAdministratorMarks');
 
     expect(Action).toEqual(
@@ -179,6 +179,7 @@ describe('the bucket', () => {
     );
     expect(Condition.ArnNotEquals['aws:PrincipalArn']).toEqual([
       `\${FinalizeUploadRole.Arn}`,
+      `\${AlignRegistryRole.Arn}`,
       parameterSets.full.archiveAdministratorArn,
       `\${AdministrationRole.Arn}`,
     ]);

@@ -52,10 +52,13 @@ export interface Room {
 
 const maxRepeats = 5;
 
+const isRepeated = ({ by, isDecision }: Work) => by !== 'client' && !isDecision;
+
 /** Runs a work as whoever calls it does. */
-async function runAsCalled({ by, run }: Work, id: string): Promise<Ending> {
+async function runAsCalled(work: Work, id: string): Promise<Ending> {
+  const { run } = work;
   let ending = await run(id);
-  for (let repeat = 1; !ending.isDone && by !== 'client' && repeat <= maxRepeats; repeat += 1)
+  for (let repeat = 1; !ending.isDone && isRepeated(work) && repeat <= maxRepeats; repeat += 1)
     ending = await run(id);
   return ending;
 }
@@ -88,7 +91,7 @@ async function runCase(room: Room, given: Case): Promise<Outcome> {
     const killed = plan.stopped.promise.then((): Ending => ({ isDone: false }));
     const ending = await Promise.race([work, killed]);
     if (plan.struck.includes('stop')) await meanwhile();
-    const isOver = ending.isDone || first.by === 'client';
+    const isOver = ending.isDone || !isRepeated(first);
     endings.push(isOver ? ending : await runAsCalled(first, 'first'));
     const found = await problems(names, endings);
     // Only a store that fails may make an answer fail.
@@ -101,8 +104,7 @@ async function runCase(room: Room, given: Case): Promise<Outcome> {
   });
 }
 
-/** A command's own record isn't shared with other work. */
-const isWrite = /^(?:Put|Update|Delete|Transact|Copy)(?!.*COMMAND#)/;
+const isWrite = /^(?:Put|Update|Delete|Transact|Copy)/;
 
 const isLong = runsOf(1) > 10;
 

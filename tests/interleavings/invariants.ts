@@ -16,6 +16,7 @@ import {
   keyOf,
   nodeKey,
   ownedNodeKey,
+  ownedNodesOf,
   personalAccessTokenKey,
   publisherKey,
 } from '../../lib/store/keys.ts';
@@ -93,7 +94,7 @@ const invariants: Record<string, Invariant> = {
     nodes.filter(({ pk }) => !versions.some((version) => version.pk === pk)).map(({ id }) => id),
 
   'a node is listed at its publisher, and nowhere else': ({ nodes, items }) => {
-    const listed = items.filter(({ pk, sk }) => /^PUBLISHER#/.test(String(pk)) && /^NODE#/.test(String(sk)));
+    const listed = items.filter(({ pk, sk }) => /^OWNED#/.test(String(pk)) && /^NODE#/.test(String(sk)));
     const wanted = nodes.map(({ publisher_id, id }) => ownedNodeKey(publisher_id, id));
     const names = (keys: readonly object[]) => keys.map((key) => JSON.stringify(keyOf(key))).sort();
     return isDeepStrictEqual(names(listed), names(wanted)) ? [] : names(listed);
@@ -272,7 +273,10 @@ const invariants: Record<string, Invariant> = {
     publishers
       .filter(({ moved_to }) => moved_to !== undefined)
       .flatMap((publisher) =>
-        items.filter(({ pk, sk }) => pk === publisher.pk && /^(?:TOKEN|NODE)#/.test(String(sk))),
+        items.filter(
+          ({ pk, sk }) =>
+            (pk === publisher.pk && /^TOKEN#/.test(String(sk))) || pk === ownedNodesOf(publisher.id).pk,
+        ),
       )
       .map(({ pk, sk }) => `${pk} ${sk}`),
 
@@ -313,8 +317,11 @@ const invariants: Record<string, Invariant> = {
       .filter(({ edited_by, category }) => edited_by && category !== undefined && category !== 'edited')
       .map(({ sk }) => String(sk)),
 
-  'no command is open': ({ items }) =>
-    items.filter(({ sk }) => String(sk).startsWith('COMMAND#')).map(({ line }) => String(line)),
+  'nothing that nodes and publishers owe is left': ({ items }) =>
+    items
+      .filter(({ sk }) => /^(?:NODE|PUBLISHER)$/.test(String(sk)))
+      .filter(({ intent, pending_shard }) => intent !== undefined || pending_shard !== undefined)
+      .map(({ pk }) => String(pk)),
 
   'the index has what the table has': async (registry) => {
     const { isIndexed, nodes } = registry;

@@ -1,17 +1,22 @@
+import { handler as alignRegistry } from '../../functions/align-registry.ts';
 import { handler as extractHostNodes } from '../../functions/extract-host-nodes.ts';
 import { handler as finalizeUpload } from '../../functions/finalize-upload.ts';
 import { handler as selfService } from '../../functions/self-service.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
 import { handler as writeIndex } from '../../functions/write-index.ts';
+import { alignedRecord } from '../../lib/registry/records.ts';
+import { laneOf } from '../../lib/work/lanes.ts';
 import { runCommandLine } from '../../tools/admin/program.ts';
+import { eventOf as messagesOf } from '../../tools/local/consume-queue.ts';
 import { invoke, type Result } from '../support/invoke.ts';
 import { publish } from '../support/publish.ts';
 import { streamEventOf } from '../support/table-stream.ts';
 import { bearer } from '../support/tokens.ts';
+import { underPlan } from '../support/wire-faults.ts';
 import { eventOf, extractionEvent } from '../support/uploads.ts';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
-import { worldOf } from './worlds.ts';
+import { readItems, worldOf } from './worlds.ts';
 
 /** How a work ended. What failed is repeated, if whoever calls it repeats it. */
 export interface Ending {
@@ -25,6 +30,8 @@ export interface Ending {
 export interface Work {
   /** Who calls it: a client may never come back; a service calls again until it ends well, as an administrator does. */
   by: 'client' | 'service' | 'administrator';
+  /** An administrator's, who doesn't repeat it. */
+  isDecision?: true;
   /** What must have happened before. */
   after?: Past;
   /** In the gate it meets only what `pairs` names with it. */
@@ -38,6 +45,8 @@ export type Past =
   | 'an upload'
   | 'a bad upload'
   | 'no extraction'
+  | 'a begun ban of the node'
+  | 'a begun merge'
   | 'a ban of the node'
   | 'a ban of the publisher'
   | 'a ban of the version'
@@ -65,6 +74,20 @@ export const command = (line: string, after?: Past): Work => ({
     return { isDone: status === 0 || !/run it again|again\.$/i.test(stderr) };
   },
 });
+
+/** A decision whose command is not repeated: the lane `align` does what it leaves. */
+const decision = (line: string, after?: Past): Work => ({ ...command(line, after), isDecision: true });
+
+/** Does what the nodes and publishers owe, as far as one message of each goes. */
+export async function align(id: string): Promise<Ending> {
+  const items = await underPlan(undefined, readItems);
+  const owing = items.filter((item) => laneOf(alignedRecord(item)) === 'align');
+  for (const { pk, sk, tries } of owing) {
+    const message = { MessageId: id, Body: JSON.stringify({ pk, sk, tries }) };
+    await alignRegistry(messagesOf([message]), invocation(id));
+  }
+  return { isDone: owing.length === 0 };
+}
 
 export const ended = async (work: Promise<unknown>): Promise<Ending> =>
   work.then(
@@ -150,21 +173,23 @@ export const works: Record<string, Work> = {
     run: (id) => finalize(id, known('upload')),
   },
   extraction: { by: 'service', after: 'no extraction', run: (id) => extract(id, first) },
+  'align of a ban': { by: 'service', after: 'a begun ban of the node', run: align },
+  'align of a merge': { by: 'service', after: 'a begun merge', run: align },
   index: { by: 'service', after: 'an index', run: follow },
-  'ban of a node': command('node ban pack --reason spam'),
-  'unban of a node': command('node unban pack', 'a ban of the node'),
-  'ban of a version': command('node-version ban pack 1.0.0 --reason bad'),
-  'unban of a version': command('node-version unban pack 1.0.0', 'a ban of the version'),
+  'ban of a node': decision('node ban pack --reason spam'),
+  'unban of a node': decision('node unban pack', 'a ban of the node'),
+  'ban of a version': decision('node-version ban pack 1.0.0 --reason bad'),
+  'unban of a version': decision('node-version unban pack 1.0.0', 'a ban of the version'),
   'withdrawal of a version': command('node-version withdraw pack 1.0.0'),
   'restoration of a version': command('node-version restore pack 1.0.0', 'a withdrawal of the version'),
   'drop of a version': command('node-version withdraw pack 1.1.0'),
-  'ban of a publisher': command('publisher ban acme --reason fraud'),
-  'unban of a publisher': command('publisher unban acme', 'a ban of the publisher'),
-  transfer: command('node transfer pack --to rival'),
-  'transfer to a third': command('node transfer pack --to third'),
-  rename: command('publisher rename acme acme2'),
-  merge: command('publisher merge acme --into rival'),
-  'merge the other way': command('publisher merge rival --into acme'),
+  'ban of a publisher': decision('publisher ban acme --reason fraud'),
+  'unban of a publisher': decision('publisher unban acme', 'a ban of the publisher'),
+  transfer: decision('node transfer pack --to rival'),
+  'transfer to a third': decision('node transfer pack --to third'),
+  rename: decision('publisher rename acme acme2'),
+  merge: decision('publisher merge acme --into rival'),
+  'merge the other way': decision('publisher merge rival --into acme'),
   'revocation of a token': command('token revoke acme {token}'),
   'block of an owner': command('caller block olga --reason leaked'),
   'addition of a member': command('member add acme nina'),

@@ -22,6 +22,7 @@ const needed = {
   downloads: {},
   archives: {},
   site: {},
+  distribution: {},
   downloadLogs: { LOG_BUCKET_NAME: 'archives-logs' },
   indexQueue: { INDEX_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/index' },
   imageProvider: { IMAGE_PROVIDER_URL: 'https://image.example.com', IMAGE_PROVIDER_KEY: 'ssm:/image' },

@@ -167,11 +167,4 @@ describe('the metrics of the finalizer', () => {
     ]);
     expect(Number(lines('upload')[0]?.lag_ms)).toBeGreaterThanOrEqual(5000);
   });
-
-  test('count a ban that must run again as an interrupted command', () => {
-    log('warn', 'copied_during_ban', { denied: ['archives/some-node/1.0.0/some.zip'] });
-
-    const counted = { dimensions: { sweep: 'commands' }, values: { sweep_findings: 1 } };
-    expect(lines('copied_during_ban').map(metricsOf)).toEqual([[counted]]);
-  });
 });

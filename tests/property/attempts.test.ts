@@ -68,7 +68,7 @@ test('buys once for each key, keeps the limit, and ends equal to its attempts', 
       simulation.reset();
       offset = Math.ceil(realNow() / 86_400_000) * 86_400_000 - 20 * minuteMs - realNow();
       const user = `attempts-${randomUUID()}`;
-      await setLimits('admin', `user:${user}`, limits);
+      await setLimits({ operator: 'admin' }, `user:${user}`, limits);
       const visits = keepVisiting(user);
       const taken: string[] = [];
       for (const { calls, minutesBefore } of rounds) {

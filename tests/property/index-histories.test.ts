@@ -17,7 +17,7 @@ import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { extractArchive } from '../../lib/uploads/extract-archive.ts';
 import { listItems } from '../../tools/admin/registry/administration.ts';
 import { rebuildIndex } from '../../tools/admin/registry/index-files.ts';
-import * as bans from '../../tools/admin/registry/bans.ts';
+import { admin } from '../support/admin.ts';
 import { flagNodeVersion } from '../../tools/admin/registry/node-versions.ts';
 import { createPublisher, putMember } from '../../tools/admin/registry/publishers.ts';
 import { demo } from '../../tools/local/demo.ts';
@@ -44,7 +44,7 @@ const taken = recordStream(dynamodb);
 let history = 0;
 
 beforeAll(async () => {
-  await createPublisher('admin', { id: demo.publisherId, name: 'Demo Publisher' });
+  await createPublisher({ operator: 'admin' }, { id: demo.publisherId, name: 'Demo Publisher' });
   await deliver(taken(), []);
 });
 
@@ -58,8 +58,12 @@ interface Subject {
 async function newSubject(): Promise<Subject> {
   history += 1;
   const publisherId = `publisher-${history}`;
-  await createPublisher('admin', { id: publisherId, name: 'First name' });
-  await putMember('admin', publisherId, owner, { role: 'owner', name: 'Olga', email: secretEmail });
+  await createPublisher({ operator: 'admin' }, { id: publisherId, name: 'First name' });
+  await putMember({ operator: 'admin' }, publisherId, owner, {
+    role: 'owner',
+    name: 'Olga',
+    email: secretEmail,
+  });
   return { publisherId, nodeId: `node-${history}`, token: await addToken(publisherId) };
 }
 
@@ -107,13 +111,15 @@ const actions = {
   restore: (subject: Subject) => edit(subject, { status: 'NodeStatusActive' }),
   renamePublisher: ({ publisherId }: Subject, label: Label) =>
     setPublisherFields(publisherId, { name: `Named ${label}` }),
-  banVersion: ({ nodeId }: Subject, label: Label) => bans.banNodeVersion('admin', nodeId, label, 'test'),
-  unbanVersion: ({ nodeId }: Subject, label: Label) => bans.unbanNodeVersion('admin', nodeId, label),
-  flagVersion: ({ nodeId }: Subject, label: Label) => flagNodeVersion('admin', nodeId, label, 'test'),
-  banNode: ({ nodeId }: Subject) => bans.banNode('admin', nodeId, 'test'),
-  unbanNode: ({ nodeId }: Subject) => bans.unbanNode('admin', nodeId),
-  banPublisher: ({ publisherId }: Subject) => bans.banPublisher('admin', publisherId, 'test'),
-  unbanPublisher: ({ publisherId }: Subject) => bans.unbanPublisher('admin', publisherId),
+  banVersion: ({ nodeId }: Subject, label: Label) =>
+    admin('node-version', 'ban', nodeId, label, '--reason', 'test'),
+  unbanVersion: ({ nodeId }: Subject, label: Label) => admin('node-version', 'unban', nodeId, label),
+  flagVersion: ({ nodeId }: Subject, label: Label) =>
+    flagNodeVersion({ operator: 'admin' }, nodeId, label, 'test'),
+  banNode: ({ nodeId }: Subject) => admin('node', 'ban', nodeId, '--reason', 'test'),
+  unbanNode: ({ nodeId }: Subject) => admin('node', 'unban', nodeId),
+  banPublisher: ({ publisherId }: Subject) => admin('publisher', 'ban', publisherId, '--reason', 'test'),
+  unbanPublisher: ({ publisherId }: Subject) => admin('publisher', 'unban', publisherId),
 };
 
 type Step = [action: keyof typeof actions, label: Label];

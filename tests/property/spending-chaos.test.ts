@@ -138,7 +138,7 @@ async function verifyErrsHigh(user: string): Promise<void> {
 async function newCaller(own: Limits): Promise<string> {
   const user = `chaos-${randomUUID()}`;
   limitsOf.set(user, own);
-  await setLimits('admin', `user:${user}`, own);
+  await setLimits({ operator: 'admin' }, `user:${user}`, own);
   return user;
 }
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { adminJson } from '../support/admin.ts';
+import { admin, adminJson } from '../support/admin.ts';
 import { directory, folder } from '@node-registry/testing/folders';
 import { publishNode } from '@node-registry/testing/publish-node';
 import { startRegistry } from '../support/publishing.ts';
@@ -10,7 +10,6 @@ import { writeFiles } from '@node-registry/testing/shell';
 import { createPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { addNode, addPublisher, addVersion, storedItem } from '../support/registry.ts';
 import { until } from '@node-registry/testing/until';
-import { banNodeVersion } from '../../tools/admin/registry/bans.ts';
 
 const { access, api, events } = await startRegistry();
 
@@ -119,7 +118,7 @@ describe('publish-node status', () => {
   test('reports that a published version was banned, and why', async () => {
     await write('banned-later');
     await command('publish');
-    await banNodeVersion('admin', 'banned-later', '1.0.0', 'It mines coins.');
+    await admin('node-version', 'ban', 'banned-later', '1.0.0', '--reason', 'It mines coins.');
 
     const why =
       'The operator of the registry has banned this version: It mines coins. Publish a new version.';

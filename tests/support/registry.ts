@@ -16,19 +16,23 @@ import { intercept } from './intercept.ts';
 /** State for tests that need more than the seed. It is written and read without the endpoints. */
 
 export async function addPublisher(id: string, members: Record<string, 'owner' | 'member'>): Promise<void> {
-  await createPublisher('admin', { id, name: id });
-  for (const [user, role] of Object.entries(members)) await putMember('admin', id, user, { role });
+  await createPublisher({ operator: 'admin' }, { id, name: id });
+  for (const [user, role] of Object.entries(members))
+    await putMember({ operator: 'admin' }, id, user, { role });
 }
 
 export async function addToken(publisherId: string, days = 1): Promise<string> {
   const token = createPersonalAccessToken();
   const expiresAt = new Date(Date.now() + days * 86_400_000).toISOString();
-  await putPersonalAccessToken('admin', {
-    publisherId,
-    hash: hashPersonalAccessToken(token),
-    label: 'test',
-    expiresAt,
-  });
+  await putPersonalAccessToken(
+    { operator: 'admin' },
+    {
+      publisherId,
+      hash: hashPersonalAccessToken(token),
+      label: 'test',
+      expiresAt,
+    },
+  );
   return token;
 }
 

@@ -15,7 +15,7 @@ import { bearer } from './tokens.ts';
 /** A caller of this test only, with limits of its own. */
 export async function spender(limits: Partial<Limits> = {}): Promise<string> {
   const user = `spender-${randomUUID()}`;
-  if (Object.keys(limits).length > 0) await setLimits('admin', `user:${user}`, limits);
+  if (Object.keys(limits).length > 0) await setLimits({ operator: 'admin' }, `user:${user}`, limits);
   return user;
 }
 

@@ -1,5 +1,6 @@
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { ApiError } from '../../lib/errors.ts';
+import type { Operator } from '../../lib/registry/records.ts';
 import { Rejection } from './registry/administration.ts';
 
 /** One command, independent of the command line's parser and output. */
@@ -19,8 +20,8 @@ export interface Command {
   isDefault?: boolean;
   /** Any other command prints the table that it changes. */
   readsOnly?: true;
-  /** It takes many steps. If it is interrupted, it must be run again. */
-  isResumable?: true;
+  /** Owners of a publisher see the change in their history, with the reason that is written for them. */
+  tellsOwners?: true;
   /** For a command that stops the work of others: its impact. On a deployed table, it must be confirmed. */
   impact?(parameters: Record<string, string>, options: Record<string, OptionValue>): Promise<string>;
   run(
@@ -32,7 +33,7 @@ export interface Command {
 
 interface Invocation {
   /** Who the history names. */
-  actor: string;
+  actor: Operator;
   /** A command line to paste that acts on the same table. */
   suggest: (words: string) => string;
 }

@@ -10,21 +10,14 @@ import {
   type PublisherRecord,
   publisherRecord,
 } from '../../lib/registry/records.ts';
+import { noSuchVersion } from '../../lib/registry/changes.ts';
+import { listOwnedNodes } from '../../lib/registry/moves.ts';
 import { readVersions } from '../../lib/registry/node-versions.ts';
 import { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import { normalizeVersion } from '@node-registry/registry-rules/version-label';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
-import {
-  listItems,
-  listOwnedNodes,
-  newContext,
-  noSuchVersion,
-  readNode,
-  readPublisher,
-  scan,
-  scanFor,
-} from './registry/administration.ts';
+import { listItems, newContext, readNode, readPublisher, scan, scanFor } from './registry/administration.ts';
 
 /** Administrators' read-only listings and counts. */
 
@@ -94,8 +87,8 @@ export async function listHistorySince(since: string): Promise<HistoryRecord[]> 
 export async function listNodes(publisherId: string): Promise<NodeRecord[]> {
   await readPublisher(newContext(), publisherId);
   const nodes: NodeRecord[] = [];
-  for (const nodeId of await listOwnedNodes(publisherId)) {
-    const node = nodeRecord((await get(newContext(), nodeKey(nodeId)))[0]);
+  for (const { node_id } of await listOwnedNodes(newContext(), publisherId)) {
+    const node = nodeRecord((await get(newContext(), nodeKey(node_id)))[0]);
     if (node) nodes.push(node);
   }
   return nodes;
@@ -123,10 +116,10 @@ export async function listHostNodes(nodeId: string, version: string): Promise<Ho
 /** The scope of a publisher's ban, as the end of a sentence. */
 export async function describePublisher(publisherId: string): Promise<string> {
   const publisher = await readPublisher(newContext(), publisherId);
-  const nodeIds = await listOwnedNodes(publisher.id);
+  const owned = await listOwnedNodes(newContext(), publisher.id);
   let versions = 0;
-  for (const nodeId of nodeIds) versions += (await readVersions(newContext(), nodeId)).length;
-  return `the publisher "${publisher.id}" with ${count(nodeIds.length, 'node')} and ${count(versions, 'version')}`;
+  for (const { node_id } of owned) versions += (await readVersions(newContext(), node_id)).length;
+  return `the publisher "${publisher.id}" with ${count(owned.length, 'node')} and ${count(versions, 'version')}`;
 }
 
 export async function describeNode(nodeId: string): Promise<string> {

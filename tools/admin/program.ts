@@ -3,7 +3,6 @@ import { createCommand, type Output, requireValue, runCommand } from '@node-regi
 import { release } from '../../infra/release.ts';
 import { type Command, sentenceFor, UsageError } from './command.ts';
 import { commands } from './commands.ts';
-import { describeOpenCommands, runSteps } from './open-commands.ts';
 import { Rejection } from './registry/administration.ts';
 import { describeTarget, findActor, requireListening } from './target.ts';
 
@@ -71,24 +70,29 @@ function nounOf(program: Program, noun: string, output: Output): Program {
   return created;
 }
 
+const publicReason: Command['options'] = {
+  'public-reason': { value: 'TEXT', about: 'The reason that its owners see in their history' },
+};
+
 function createVerb(
   verb: string,
-  { parameters, areOptional, options, impact, readsOnly, isResumable, run, ...about }: Command,
+  { parameters, areOptional, options, impact, readsOnly, tellsOwners, run, ...about }: Command,
   output: Output,
   ask: Ask | undefined,
 ): Program {
-  const notes = [about.notes, isResumable && 'If interrupted, run it again.'].filter(Boolean).join(' ');
-  const program = createCommand({ name: verb, ...about, notes }, output).allowExcessArguments(false);
+  const program = createCommand({ name: verb, ...about }, output).allowExcessArguments(false);
   const argumentOf = (parameter: string) => (areOptional ? `[${parameter}]` : `<${parameter}>`);
   for (const parameter of parameters) program.argument(argumentOf(parameter), '', requireValue);
-  const known = Object.entries(options).map(([name, { value, about, required, isFormat }]) => {
-    const flags = `--${name}${value ? ` <${value}>` : ''}`;
-    if (required) program.requiredOption(flags, about);
-    else if (value) program.option(flags, about, requireValue);
-    else program.option(flags, about);
-    const key = String(program.options.at(-1)?.attributeName());
-    return { name, key, flags, required, isFormat };
-  });
+  const known = Object.entries({ ...options, ...(tellsOwners && publicReason) }).map(
+    ([name, { value, about, required, isFormat }]) => {
+      const flags = `--${name}${value ? ` <${value}>` : ''}`;
+      if (required) program.requiredOption(flags, about);
+      else if (value) program.option(flags, about, requireValue);
+      else program.option(flags, about);
+      const key = String(program.options.at(-1)?.attributeName());
+      return { name, key, flags, required, isFormat };
+    },
+  );
   if (impact) program.option('--yes', 'Do it on a deployed table without asking');
   const needed = known.filter(({ required }) => required);
   program.usage([...parameters.map(argumentOf), ...needed.map(({ flags }) => flags), '[options]'].join(' '));
@@ -110,32 +114,14 @@ function createVerb(
     }
     const place = region === undefined ? '' : ` --region ${region} --table ${table}`;
     const suggest = (words: string) => `${name} ${words}${place}`;
-    const words = [String(program.parent?.name()), verb, ...program.args];
     if (!readsOnly) output.stderr.write(`Target: ${describeTarget()}\n`);
-    const actor = await findActor(!readsOnly && region !== undefined);
-    const work = () => run(given, values, { actor, suggest });
-    const { data, text, problem } = isResumable
-      ? await runSteps({ actor, words: subjectOf(words, values), line: suggest(lineOf(words, values)) }, work)
-      : await work();
-    for (const sentence of await describeOpenCommands()) output.stderr.write(`${sentence}\n`);
+    const operator = await findActor(!readsOnly && region !== undefined);
+    const reason = values['public-reason'];
+    const actor = { operator, ...(reason && { publicReason: reason }) };
+    const { data, text, problem } = await run(given, values, { actor, suggest });
     output.stdout.write(`${(json ? JSON.stringify(data, null, 2) : text).trimEnd()}\n`);
     if (problem !== undefined) throw new Rejection(problem);
   });
-}
-
-/** What a command is about: its parameters, or its options if it has none. */
-function subjectOf(words: readonly string[], options: Record<string, unknown>): string {
-  return words.length > 2 ? words.join(' ') : lineOf(words, options);
-}
-
-/** The command line for a command with its options. */
-function lineOf(words: readonly string[], options: Record<string, unknown>): string {
-  const given = Object.entries(options).flatMap(([name, value]) => {
-    if (value === undefined) return [];
-    return value === true ? [`--${name}`] : [`--${name}`, String(value)];
-  });
-  const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
-  return [...words, ...given].map((word) => (/^[\w./:-]+$/.test(word) ? word : quoted(word))).join(' ');
 }
 
 interface Result {

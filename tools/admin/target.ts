@@ -77,8 +77,6 @@ async function readCallerArn(): Promise<string | undefined> {
 }
 
 interface FilePlace {
-  /** The distribution that serves downloads; undefined for the local stack and for an operator's own one. */
-  distributionId?: string | undefined;
   /** Whether readers reach the bucket only under this stage's control. */
   servesDownloads: boolean;
 }
@@ -99,11 +97,12 @@ export async function findStage(): Promise<FilePlace> {
   Object.assign(process.env, {
     BUCKET_NAME: BucketName,
     DOWNLOAD_BASE_URL: DownloadAddress,
+    ...(DistributionId && { DISTRIBUTION_ID: DistributionId }),
     ...Object.fromEntries(
       SiteSettings.split('\n').map((line) => [/^\w*/.exec(line)?.[0], line.replace(/^\w*=/, '')]),
     ),
   });
-  return { distributionId: DistributionId, servesDownloads: DistributionId !== undefined };
+  return { servesDownloads: DistributionId !== undefined };
 }
 
 async function readOutputs(StackName: string, region: string): Promise<Record<string, string>> {

@@ -95,10 +95,17 @@ export async function publishExamples({ apiUrl, downloadsUrl, accessToken }: Pla
 
 /** The demo's token publishes for each of them. */
 async function admit({ id, name, website }: Examples['publishers'][number]): Promise<void> {
-  if (!(await createPublisher('seed', { id, name, website }))) return;
-  await putMember('seed', id, demo.owner, { role: 'owner', name: 'Olga Owner', email: 'olga@example.com' });
+  if (!(await createPublisher({ operator: 'seed' }, { id, name, website }))) return;
+  await putMember({ operator: 'seed' }, id, demo.owner, {
+    role: 'owner',
+    name: 'Olga Owner',
+    email: 'olga@example.com',
+  });
   const hash = hashPersonalAccessToken(demo.personalAccessToken);
-  await putPersonalAccessToken('seed', { publisherId: id, hash, label: 'example', expiresAt: tokenEnd() });
+  await putPersonalAccessToken(
+    { operator: 'seed' },
+    { publisherId: id, hash, label: 'example', expiresAt: tokenEnd() },
+  );
 }
 
 function archiveOf({ hostNodes, readme }: Pick<Example, 'hostNodes' | 'readme'>, version: string) {

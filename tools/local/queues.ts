@@ -11,4 +11,5 @@ export const queues = {
   poll: { visibilitySeconds: lanes.poll.leaseSeconds },
   extract: { visibilitySeconds: lanes.extract.leaseSeconds },
   visit: { visibilitySeconds: lanes.visit.leaseSeconds },
+  align: { visibilitySeconds: lanes.align.leaseSeconds },
 } as const;

@@ -28,29 +28,35 @@ const decadeMs = 10 * 365 * 24 * 60 * 60 * 1000;
 export async function seed(): Promise<boolean> {
   const { publisherId, owner, member, nodeId, version, hostNodeName } = demo;
   if (
-    !(await createPublisher('seed', {
-      id: publisherId,
-      name: 'Demo Publisher',
-      website: 'https://example.com',
-    }))
+    !(await createPublisher(
+      { operator: 'seed' },
+      {
+        id: publisherId,
+        name: 'Demo Publisher',
+        website: 'https://example.com',
+      },
+    ))
   )
     return false;
-  await putMember('seed', publisherId, owner, {
+  await putMember({ operator: 'seed' }, publisherId, owner, {
     role: 'owner',
     name: 'Olga Owner',
     email: 'olga@example.com',
   });
-  await putMember('seed', publisherId, member, {
+  await putMember({ operator: 'seed' }, publisherId, member, {
     role: 'member',
     name: 'Mats Member',
     email: 'mats@example.com',
   });
-  await putPersonalAccessToken('seed', {
-    publisherId,
-    hash: tokenHash,
-    label: 'demo',
-    expiresAt: tokenEnd(),
-  });
+  await putPersonalAccessToken(
+    { operator: 'seed' },
+    {
+      publisherId,
+      hash: tokenHash,
+      label: 'demo',
+      expiresAt: tokenEnd(),
+    },
+  );
 
   const caller = { userId: owner, isAdmin: false };
   const context = { deadline: Date.now() + 60_000 };

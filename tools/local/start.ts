@@ -202,6 +202,7 @@ async function startQueues(): Promise<void> {
   await consume('indexChanges', 'write-index', { timeoutMs: 60_000, ...single });
   await consume('deliver', 'deliver-notifications', { timeoutMs: 30_000, ...many });
   await consume('visit', 'visit-accounts', { timeoutMs: 30_000, ...many });
+  await consume('align', 'align-registry', { timeoutMs: 300_000, ...single });
   await consume('poll', 'poll-providers', { timeoutMs: 30_000, ...many });
 }
 

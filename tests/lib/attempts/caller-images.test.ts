@@ -189,7 +189,7 @@ describe('an upload address', () => {
     for (let times = 0; times < 2; times += 1) expect((await ask(user, image(), image())).status).toBe(409);
     await pay(user);
     const over = await ask(user, image(), image());
-    await blockCaller('admin', `user:${user}`, 'a test');
+    await blockCaller({ operator: 'admin' }, `user:${user}`, 'a test');
     const blocked = await ask(user, image(), image());
 
     expect([over.body.error, blocked.body.error]).toEqual(['too_many_requests', 'caller_blocked']);

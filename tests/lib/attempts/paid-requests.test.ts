@@ -381,7 +381,7 @@ describe('429 budget_exhausted', () => {
     const headers = { 'idempotency-key': 'for-later' };
     await pay(user);
     await pay(user, 'text-to-video', { headers });
-    await setLimits('admin', `user:${user}`, { tasks_per_day: 2 });
+    await setLimits({ operator: 'admin' }, `user:${user}`, { tasks_per_day: 2 });
 
     expect((await pay(user, 'text-to-video', { headers })).status).toBe(200);
   });
@@ -390,14 +390,14 @@ describe('429 budget_exhausted', () => {
 test('403 caller_blocked stops a caller at once, even where other limits are cached, until it is unblocked', async () => {
   const user = await spender({ credits_per_day: 1000 });
   expect((await pay(user)).status).toBe(200);
-  await blockCaller('admin', `user:${user}`, 'a leaked token');
+  await blockCaller({ operator: 'admin' }, `user:${user}`, 'a leaked token');
   for (const { status, body, text } of [await pay(user), await pay(user)]) {
     expect([status, body.error]).toEqual([403, 'caller_blocked']);
     expect(text).not.toContain('leaked');
   }
   expect((await accountOf(user))?.limits?.blocked?.reason).toBe('a leaked token');
   expect(acceptedTasks()).toBe(1);
-  await unblockCaller('admin', `user:${user}`);
+  await unblockCaller({ operator: 'admin' }, `user:${user}`);
   expect((await pay(user)).status).toBe(200);
 });
 
@@ -414,7 +414,7 @@ test('RateLimit fields say what the account holds at that moment, for each limit
     /^"credits-per-day";r=1980;t=\d+, "tasks-per-day";r=9;t=\d+, "requests-per-minute";r=4;t=\d+$/,
   );
   expect(failed.headers.ratelimit).toMatch(/r=1980;.*r=9;.*r=3;t=\d+$/);
-  await setLimits('admin', `user:${user}`, { credits_per_day: 19 });
+  await setLimits({ operator: 'admin' }, `user:${user}`, { credits_per_day: 19 });
   expect((await pay(user)).headers.ratelimit).toMatch(/^"credits-per-day";r=0;/);
   expect((await pay(await spender())).headers).not.toHaveProperty('ratelimit');
   setVariables({ CREDITS_PER_DAY: '2000', TASKS_PER_DAY: '10', REQUESTS_PER_MINUTE: '5' });

@@ -84,7 +84,7 @@ test('callers that are rejected together are told waits that spread over half a 
 });
 
 const setLater = async (user: string, own: Parameters<typeof setLimits>[2]) =>
-  void (await setLimits('admin', `user:${user}`, own));
+  void (await setLimits({ operator: 'admin' }, `user:${user}`, own));
 
 describe('429 while tasks of the caller are running', () => {
   beforeEach(() => stopDate(noon()));

@@ -142,9 +142,9 @@ describe('activate', () => {
   test('does not activate a version of a CI job while the publisher does not trust its workflow', async () => {
     const upload = await publish('obstacle-trust', '1.0.0');
     const job = { issuer: 'https://ci.example', repository: 'acme/pack', workflow: 'release.yml' };
-    const { id } = await addTrust('admin', publisherId, job);
+    const { id } = await addTrust({ operator: 'admin' }, publisherId, job);
     await setFields(nodeVersionKey('obstacle-trust', '1.0.0'), { trust_id: id });
-    await removeTrust('admin', publisherId, id);
+    await removeTrust({ operator: 'admin' }, publisherId, id);
 
     expect(await activate(upload)).toBe(false);
     expect(await found(upload)).toMatchObject({

@@ -14,7 +14,8 @@ import { readUpload } from '../../../lib/registry/finalizing.ts';
 import type { Action } from '../../../lib/registry/may.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
-import * as moves from '../../../tools/admin/registry/moves.ts';
+import { banPublisher } from '../../../lib/registry/bans.ts';
+import { movePublisher } from '../../../lib/registry/moves.ts';
 import * as versions from '../../../tools/admin/registry/node-versions.ts';
 import { putPersonalAccessToken, revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
 import { addTrust, removeTrust } from '../../../tools/admin/registry/trusts.ts';
@@ -92,9 +93,9 @@ beforeAll(async () => {
       ['expired', -1],
     ] as const)
       await addTokenOf(id, name, days);
-    await addTrust('admin', id, job);
-    const former = await addTrust('admin', id, { ...job, repository: 'octo/former' });
-    await removeTrust('admin', id, former.id);
+    await addTrust({ operator: 'admin' }, id, job);
+    const former = await addTrust({ operator: 'admin' }, id, { ...job, repository: 'octo/former' });
+    await removeTrust({ operator: 'admin' }, id, former.id);
     for (const [kind, status] of Object.entries(nodes)) await addNodeOf(id, `${id}-${kind}`, status);
   }
   for (const [id, daysAgo] of [
@@ -109,7 +110,7 @@ beforeAll(async () => {
   await addVersion('gone', 'gone-active', '1.0.0');
   await setPublisherFields('shut', { banned: true });
   // All callers without an access token; one with a token of its publisher is not among them.
-  for (const caller of ['user:bo', 'anonymous']) await blockCaller('admin', caller, 'leaked');
+  for (const caller of ['user:bo', 'anonymous']) await blockCaller({ operator: 'admin' }, caller, 'leaked');
   before = await readTable();
 });
 
@@ -117,13 +118,16 @@ async function addTokenOf(publisherId: string, label: string, days: number): Pro
   const token = createPersonalAccessToken();
   tokens[`${publisherId} ${label}`] = token;
   const expiresAt = new Date(Date.now() + days * dayMs).toISOString();
-  const { id } = await putPersonalAccessToken('admin', {
-    publisherId,
-    hash: hashPersonalAccessToken(token),
-    label,
-    expiresAt,
-  });
-  if (label === 'revoked') await revokePersonalAccessToken('admin', publisherId, id);
+  const { id } = await putPersonalAccessToken(
+    { operator: 'admin' },
+    {
+      publisherId,
+      hash: hashPersonalAccessToken(token),
+      label,
+      expiresAt,
+    },
+  );
+  if (label === 'revoked') await revokePersonalAccessToken({ operator: 'admin' }, publisherId, id);
 }
 
 async function addNodeOf(publisherId: string, nodeId: string, status: string): Promise<void> {
@@ -405,7 +409,7 @@ const ways: Record<Crossed, { who?: readonly (keyof typeof people)[]; states: St
   'edit any version': {
     who: ['no person'],
     states: ofVersions((...version) =>
-      versions.editNodeVersion('admin', ...version, { action: 'e' }, { deprecated: true }),
+      versions.editNodeVersion({ operator: 'admin' }, ...version, { action: 'e' }, { deprecated: true }),
     ),
   },
   // Without a person, the operator.
@@ -414,8 +418,8 @@ const ways: Record<Crossed, { who?: readonly (keyof typeof people)[]; states: St
   'flag or unflag version': {
     who: ['no person'],
     states: {
-      ...ofVersions((...version) => versions.flagNodeVersion('admin', ...version, 'odd')),
-      ...ofVersions((...version) => versions.unflagNodeVersion('admin', ...version)),
+      ...ofVersions((...version) => versions.flagNodeVersion({ operator: 'admin' }, ...version, 'odd')),
+      ...ofVersions((...version) => versions.unflagNodeVersion({ operator: 'admin' }, ...version)),
     },
   },
   'move publisher': {
@@ -423,7 +427,18 @@ const ways: Record<Crossed, { who?: readonly (keyof typeof people)[]; states: St
     states: Object.fromEntries(
       ['mine', 'shut', 'gone', 'former', 'long-ago'].map((from) => [
         from,
-        operate(() => moves.mergePublisher('admin', from, 'theirs')),
+        operate(() =>
+          movePublisher({ deadline: Date.now() + 9000 }, { operator: 'admin' }, 'merge', from, 'theirs'),
+        ),
+      ]),
+    ),
+  },
+  'ban or unban publisher': {
+    who: ['no person'],
+    states: Object.fromEntries(
+      ['mine', 'shut', 'gone', 'former'].map((id) => [
+        id,
+        operate(() => banPublisher({ deadline: Date.now() + 9000 }, { operator: 'admin' }, id, 'odd')),
       ]),
     ),
   },

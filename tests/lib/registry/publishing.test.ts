@@ -193,7 +193,7 @@ describe('the personal access token of a publish', () => {
   const invalid = { code: 'invalid_personal_access_token' };
 
   const revoke = async (hash: string) => {
-    await revokePersonalAccessToken('admin', 'acme', String((await storedToken(hash))?.id));
+    await revokePersonalAccessToken({ operator: 'admin' }, 'acme', String((await storedToken(hash))?.id));
   };
 
   function storedToken(hash: string) {

@@ -4,7 +4,6 @@ import {
   dueShard,
   dueShards,
   dueWork,
-  firstDue,
   notDue,
   requireNoneFailed,
   type Sweep,
@@ -234,26 +233,6 @@ describe('a sweep', () => {
 
     expect(report).toMatchObject({ findings: { unvisited: 1 }, visited: 0, failed: 0, unvisited: 1 });
     expect(lines().map(({ event }) => event)).toEqual(['sweep']);
-  });
-
-  test.each([
-    ['oldest first', [5, 6]],
-    ['newest first', [9, 8]],
-  ] as const)('lists the first of all shards, %s, and reads no more of any', async (order, seconds) => {
-    for (const second of [5, 6, 7, 8, 9]) await addDue(400 + second, second, second % 2 ? '1' : '2');
-    const limits: unknown[] = [];
-    intercept(dynamodb, ({ input, send }) => {
-      limits.push(Object(input).Limit);
-      return send();
-    });
-    const period = { from: minute, to: minute + 59_000 };
-    const found = await firstDue(soon(), { work: 'uploads', period, order }, 2);
-
-    expect(limits).toEqual(Array.from({ length: 16 }, () => 2));
-    expect(found).toEqual(
-      seconds.map((second) => ({ pk: `DUE#${400 + second}`, sk: 'TASK', since: at(second) })),
-    );
-    await sweep();
   });
 
   test('fails with unavailable when the index does not answer, and says that no shard was read', async () => {

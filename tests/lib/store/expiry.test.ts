@@ -48,7 +48,7 @@ beforeAll(async () => {
   await say(path, { state: 'success' });
   await pay(await spender(), 'text-to-video', { headers: { 'idempotency-key': randomUUID() } });
   await addPublisher('acme', {});
-  await addTrust('admin', 'acme', {
+  await addTrust({ operator: 'admin' }, 'acme', {
     issuer: gitHub.issuer,
     repository: 'octo/nodes',
     workflow: 'release.yml',

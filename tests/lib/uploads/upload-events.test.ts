@@ -5,7 +5,6 @@ import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-
 import { handler } from '../../../functions/finalize-upload.ts';
 import { s3 } from '../../../lib/bucket/bucket.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
-import { runSteps } from '../../../tools/admin/open-commands.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { stopDate } from '@node-registry/testing/clock';
 import type { Context } from '../../../lib/context.ts';
@@ -137,24 +136,6 @@ describe('a scheduled event', () => {
 
     expect(swept().sort()).toEqual(['half-done', 'lost-event']);
     expect(lines().at(-1)).toMatchObject({ sweep: 'uploads', findings: { waiting: 1 }, sweep_findings: 2 });
-  });
-
-  test('counts commands of the administration that have not ended for an hour', async () => {
-    stopDate(Date.now() - 61 * minuteMs);
-    const start = Date.now();
-    const counts: unknown[] = [];
-    const count = async (minutes: number) => {
-      stopDate(start + minutes * minuteMs);
-      await handle({});
-      counts.push(lines().find(({ sweep }) => sweep === 'commands')?.sweep_findings);
-    };
-    await runSteps({ actor: 'admin', words: 'node ban x', line: 'node ban x' }, async () => {
-      await count(59);
-      await count(61);
-    });
-    await count(62);
-
-    expect(counts).toEqual([undefined, 1, undefined]);
   });
 
   test.each([

@@ -29,6 +29,7 @@ export const add = command({
     email: { value: 'ADDRESS', about: 'The e-mail address, shown to owners and admins only' },
     force,
   },
+  tellsOwners: true,
   examples: [
     `member add acme 'auth0|1234' --role owner --name "Olga Owner" --email olga@acme.example`,
     `member add acme 'auth0|5678'`,
@@ -49,6 +50,7 @@ export const remove = command({
   summary: 'Remove a member from a publisher',
   notes: `${notes}\nTokens and trusts that the person made end. Others stay valid: revoke those that the person knows.`,
   options: { force },
+  tellsOwners: true,
   examples: [`member remove acme 'auth0|5678'`],
   async run({ publisher: publisherId, user }, { force }, { actor }) {
     const publisher = await removeMember(actor, publisherId, user, { force });
@@ -60,12 +62,11 @@ export const erase = command({
   parameters: ['user'],
   summary: 'Erase a person from all members, histories and usage records, and keep the sums',
   notes:
-    'USER is the claim of the access token that names users. Reads the whole table.\nusage shows what the person spent under a hash of the name. docs/spending.md lists what stays.',
+    'USER is the claim of the access token that names users. Reads the whole table.\nusage shows what the person spent under a hash of the name. docs/spending.md lists what stays. If interrupted, run it again.',
   options: {
     force: { about: 'Also if the person is the last owner of a publisher' },
     'dry-run': { about: 'Only list what names the person' },
   },
-  isResumable: true,
   examples: [`person erase 'auth0|1234'`],
   async impact({ user }, options) {
     const found = describePerson(await findPerson(user));

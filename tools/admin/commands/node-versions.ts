@@ -7,7 +7,7 @@ import {
   unflagNodeVersion,
 } from '../registry/node-versions.ts';
 import { type Changed, newContext } from '../registry/administration.ts';
-import { withDownloads } from '../downloads.ts';
+import { aligning } from '../alignment.ts';
 import { describeNodeVersion, findVersions, showNode, showNodeVersion } from '../listing.ts';
 import { restoreVersion, withdrawVersion } from '../../../lib/registry/edit-version.ts';
 import { readVersions, versionCopy } from '../../../lib/registry/node-versions.ts';
@@ -16,7 +16,7 @@ import { NodeVersionStatus } from '@node-registry/registry-rules/schemas/node-ve
 import { memberTable } from './publishers.ts';
 import { command, type CommandResult, textOf, unfinished, UsageError } from '../command.ts';
 import { fields, table } from '@node-registry/command-line/table';
-import { banNodeVersion, unbanNodeVersion } from '../registry/bans.ts';
+import { banNodeVersion, unbanNodeVersion } from '../../../lib/registry/bans.ts';
 import { extractNodeVersion } from '../registry/extraction.ts';
 import { findStage } from '../target.ts';
 
@@ -125,6 +125,7 @@ export const flag = command({
   summary: 'Add a warning to a version that can still be downloaded',
   notes: 'Only an active version can be flagged. Flagging does not change which version is the latest.',
   options: { reason },
+  tellsOwners: true,
   examples: ['node-version flag demo-node 1.2.0 --reason "Reads the environment; under review"'],
   async run({ node, version }, { reason }, { actor }) {
     return resultOf('Flagged', await flagNodeVersion(actor, node, version, reason));
@@ -134,6 +135,7 @@ export const flag = command({
 export const unflag = command({
   parameters: ['node', 'version'],
   summary: 'Remove the warning',
+  tellsOwners: true,
   examples: ['node-version unflag demo-node 1.2.0'],
   async run({ node, version }, _, { actor }) {
     return resultOf('Unflagged', await unflagNodeVersion(actor, node, version));
@@ -146,6 +148,7 @@ export const deprecate = command({
   notes:
     'It can still be downloaded. It is the latest version only while all others are deprecated as well. Its publisher can\ndo the same with publish-node deprecate.',
   options: { undo: { about: 'Remove the mark' } },
+  tellsOwners: true,
   examples: ['node-version deprecate demo-node 1.2.0', 'node-version deprecate demo-node 1.2.0 --undo'],
   async run({ node, version }, { undo = false }, { actor }) {
     const change = { action: `node-version ${undo ? 'undeprecate' : 'deprecate'}` };
@@ -158,6 +161,7 @@ export const changelog = command({
   parameters: ['node', 'version'],
   summary: 'Replace the changelog of a published version',
   options: { text: { value: 'TEXT', about: 'What changed in this version', required: true } },
+  tellsOwners: true,
   examples: ['node-version changelog demo-node 1.2.0 --text "Faster loading"'],
   async run({ node, version }, { text }, { actor }) {
     const change = { action: 'node-version changelog' };
@@ -171,6 +175,7 @@ export const withdraw = command({
   notes:
     'Those who name a withdrawn version still download it, since others depend on its bytes, and its label stays taken: to\nstop its downloads, ban it. It is never the latest. A dropped version is gone, and its label is free again.',
   options: { reason: { value: 'TEXT', about: 'The reason; callers see it as status_reason' } },
+  tellsOwners: true,
   examples: ['node-version withdraw demo-node 1.2.0 --reason "Crashes at start: use 1.2.1"'],
   async run({ node, version }, { reason }, { actor }) {
     const { change, version: result } = await changeWithdrawal(withdrawVersion, actor, node, version, reason);
@@ -183,6 +188,7 @@ export const withdraw = command({
 export const restore = command({
   parameters: ['node', 'version'],
   summary: 'Put a withdrawn version back',
+  tellsOwners: true,
   examples: ['node-version restore demo-node 1.2.0'],
   async run({ node, version }, _, { actor }) {
     const { change, version: result } = await changeWithdrawal(restoreVersion, actor, node, version);
@@ -205,7 +211,7 @@ export const ban = command({
     trust: { value: 'ID', about: 'All versions published by jobs of this trust of trust list' },
     file: { value: 'FILE', about: 'All versions in this file, each a line: <node> <version>' },
   },
-  isResumable: true,
+  tellsOwners: true,
   examples: [
     'node-version ban demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0"',
     'node-version ban --token 0d5f6c8e-0b7e-4c4e-9d53-0f6b1a0c9b52 --reason "Published by a thief"',
@@ -224,7 +230,7 @@ export const ban = command({
     let failed = 0;
     for (const { node, version } of versions)
       try {
-        results.push(resultOf('Banned', await banNodeVersion(actor, node, version, reason)));
+        results.push(resultOf('Banned', await banNodeVersion(newContext(), actor, node, version, reason)));
       } catch (error) {
         if (versions.length === 1) throw error;
         failed += 1;
@@ -232,9 +238,9 @@ export const ban = command({
       }
     const data = versions.length === 1 && named.node ? results[0]?.data : results.map((each) => each.data);
     const text = results.map((each) => each.text).join('\n') || 'No version matches.';
-    const nodes = [...new Set(versions.map(({ node }) => node))];
+    const nodeIds = versions.map(({ node }) => node);
     const problem = unfinished(failed, versions.length);
-    return { ...(await withDownloads(nodes, { data, text })), ...(problem && { problem }) };
+    return { ...(await aligning({ nodeIds }, async () => ({ data, text }))), ...(problem && { problem }) };
   },
 });
 
@@ -272,10 +278,11 @@ async function versionsToBan(
 export const unban = command({
   parameters: ['node', 'version'],
   summary: 'Restore a banned version to its earlier state',
-  isResumable: true,
+  tellsOwners: true,
   examples: ['node-version unban demo-node 1.2.0'],
   async run({ node, version }, _, { actor }) {
-    return withDownloads([node], resultOf('Unbanned', await unbanNodeVersion(actor, node, version)));
+    const result = resultOf('Unbanned', await unbanNodeVersion(newContext(), actor, node, version));
+    return aligning({ nodeIds: [node] }, async () => result);
   },
 });
 
@@ -303,18 +310,18 @@ export const takedown = command({
     'Bans the version, denies its archive to readers, and leaves an entry in the history. Send the notice to the members\nthat it lists: the registry itself sends no mail. Callers see the reason as status_reason.',
   isDefault: true,
   options: { reason },
-  isResumable: true,
+  tellsOwners: true,
   examples: ['takedown demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0 and change your keys"'],
   impact: async ({ node, version }) => `takes down ${await describeNodeVersion(node, version)}`,
   async run({ node: nodeId, version }, { reason }, { actor }) {
-    const { result } = await banNodeVersion(actor, nodeId, version, reason, 'takedown');
+    const { result } = await banNodeVersion(newContext(), actor, nodeId, version, reason, 'takedown');
     const { publisher } = await showNode(nodeId);
     const notice = `Version ${result.version} of "${result.node_id}" was taken down: ${reason}`;
     const members = Object.entries(publisher.members).map(([user, member]) => ({ user, ...member }));
-    return withDownloads([nodeId], {
+    return aligning({ nodeIds: [nodeId] }, async () => ({
       data: { node_version: versionCopy(result), notice, members },
       text: `${notice}\n\nSend this to the members of "${publisher.id}":\n${memberTable(publisher.members)}\n`,
-    });
+    }));
   },
 });
 

@@ -1,7 +1,7 @@
-import { command, UsageError } from '../command.ts';
-import { transferNode } from '../registry/moves.ts';
+import { command, type CommandResult, UsageError } from '../command.ts';
+import { aligning } from '../alignment.ts';
+import { transferNode } from '../../../lib/registry/moves.ts';
 import { fields, table } from '@node-registry/command-line/table';
-import { withDownloads } from '../downloads.ts';
 import {
   bySize,
   describeNode,
@@ -15,7 +15,8 @@ import { publisherView } from '../../../lib/registry/publishers.ts';
 import { type NodeRecord, type PublisherRecord, pickFields } from '../../../lib/registry/records.ts';
 import { Node } from '@node-registry/registry-rules/schemas/node';
 import { parseAsWritten } from '../../../lib/json.ts';
-import { banNode, unbanNode } from '../registry/bans.ts';
+import { banNode, unbanNode } from '../../../lib/registry/bans.ts';
+import { newContext } from '../registry/administration.ts';
 import { limitVersions } from '../registry/node-limits.ts';
 
 const statuses: Record<string, NodeRecord['status']> = {
@@ -88,15 +89,15 @@ export const transfer = command({
   notes:
     'Tokens and trusts stay with their publisher: a version that waits for its archive is published only after the new owner\npublishes it again.',
   options: { to: { value: 'PUBLISHER', about: 'The new owner', required: true } },
-  isResumable: true,
+  tellsOwners: true,
   examples: ['node transfer demo-node --to acme'],
   impact: async ({ node }, { to }) => `gives ${await describeNode(node)} to ${await describePublisher(to)}`,
   async run({ node: nodeId }, { to }, { actor }) {
-    const changed = await transferNode(actor, nodeId, to);
+    const { changed } = await transferNode(newContext(), actor, nodeId, to);
     const text = changed
       ? `The node "${nodeId}" belongs to "${to}" now.`
       : `The node "${nodeId}" belonged to "${to}" already: nothing changed.`;
-    return { data: nodeData(await showNode(nodeId)), text };
+    return aligned(nodeId, text);
   },
 });
 
@@ -106,6 +107,7 @@ export const limit = command({
   notes:
     'Its public file has all of them: 10,000 versions make it 5 MB, which each publish reads and writes.',
   options: { versions: { value: 'COUNT', about: 'The most versions that it may have', required: true } },
+  tellsOwners: true,
   examples: ['node limit demo-node --versions 4000'],
   async run({ node: nodeId }, { versions }, { actor }) {
     if (!/^[1-9]\d{0,5}$/.test(versions))
@@ -129,31 +131,35 @@ export const ban = command({
   options: {
     reason: { value: 'TEXT', about: 'The reason; callers see it as status_detail', required: true },
   },
-  isResumable: true,
+  tellsOwners: true,
   examples: ['node ban demo-node --reason "Copies another node; see case 7"'],
   impact: async ({ node }) => `bans ${await describeNode(node)}`,
   async run({ node: nodeId }, { reason }, { actor }) {
-    const changed = await banNode(actor, nodeId, reason);
+    const { changed } = await banNode(newContext(), actor, nodeId, reason);
     const text = changed
       ? `Banned the node "${nodeId}".`
       : `The node "${nodeId}" was already banned for this reason: nothing changed.`;
-    return withDownloads([nodeId], { data: nodeData(await showNode(nodeId)), text });
+    return aligned(nodeId, text);
   },
 });
 
 export const unban = command({
   parameters: ['node'],
   summary: 'Let a banned node be used again',
-  isResumable: true,
+  tellsOwners: true,
   examples: ['node unban demo-node'],
   async run({ node: nodeId }, _, { actor }) {
-    const changed = await unbanNode(actor, nodeId);
+    const { changed } = await unbanNode(newContext(), actor, nodeId);
     const text = changed
       ? `Unbanned the node "${nodeId}".`
       : `The node "${nodeId}" was not banned: nothing changed.`;
-    return withDownloads([nodeId], { data: nodeData(await showNode(nodeId)), text });
+    return aligned(nodeId, text);
   },
 });
+
+function aligned(nodeId: string, text: string): Promise<CommandResult> {
+  return aligning({ nodeIds: [nodeId] }, async () => ({ data: nodeData(await showNode(nodeId)), text }));
+}
 
 /** A node as --json prints it: its latest version has the key of the archive instead of a download URL. */
 function nodeData({ node, publisher }: { node: NodeRecord; publisher?: PublisherRecord }) {

@@ -6,6 +6,7 @@ import { inParallel } from '../../../lib/in-parallel.ts';
 import { refreshPages } from '../../../lib/index/page-files.ts';
 import { refreshCatalog } from '../../../lib/index/catalog-files.ts';
 import { refreshNode } from '../../../lib/index/node-files.ts';
+import { ApiError } from '../../../lib/errors.ts';
 import { parseObject } from '../../../lib/json.ts';
 import { changeNumbers, type NumbersRecord } from '../../../lib/registry/numbers.ts';
 import { command, UsageError } from '../command.ts';
@@ -29,9 +30,8 @@ export const numbers = command({
   parameters: [],
   summary: 'Import stars, ratings and downloads of nodes from a file',
   notes:
-    'The file has JSON lines: {"node_id":"demo-node","repo_stars":12,"rating":4.5,"downloads":1200}. A field that is absent is\nkept, and null clears it. Downloads are shown instead of the service’s own count.',
+    'The file has JSON lines: {"node_id":"demo-node","repo_stars":12,"rating":4.5,"downloads":1200}. A field that is absent is\nkept, and null clears it. Downloads are shown instead of the service’s own count. If interrupted, run it again.',
   options: { file: { value: 'FILE', about: 'The file with the numbers', required: true } },
-  isResumable: true,
   examples: ['node numbers --file stars.jsonl'],
   async run(_, { file }) {
     const text = await readFile(file, 'utf8').catch((error: Error) => {
@@ -45,7 +45,7 @@ export const numbers = command({
     await inParallel(lines.entries(), maxFilesAtOnce, async ([nodeId, given]) => {
       const began = new Date().toISOString();
       const node = await readNode(newContext(), nodeId).catch((error: unknown) => {
-        if (!(error instanceof Rejection)) throw error;
+        if (!(error instanceof ApiError)) throw error;
         problems.push(error.message);
       });
       if (!node) return;

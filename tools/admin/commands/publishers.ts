@@ -1,16 +1,16 @@
-import { mergePublisher, renamePublisher } from '../registry/moves.ts';
+import { aligning } from '../alignment.ts';
+import { movePublisher } from '../../../lib/registry/moves.ts';
 import { createPublisher, editPublisher, showPublisher } from '../registry/publishers.ts';
-import { withDownloads } from '../downloads.ts';
 import { bySize, describePublisher, listPublishers, sized } from '../listing.ts';
 import { banNotes } from './nodes.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import type { PublisherRecord } from '../../../lib/registry/records.ts';
-import { Rejection } from '../registry/administration.ts';
+import { newContext, Rejection } from '../registry/administration.ts';
 import { PublisherId } from '@node-registry/registry-rules/names';
 import { isRunByPage } from '@node-registry/registry-rules/web-address';
 import { command, UsageError } from '../command.ts';
 import { fields, table } from '@node-registry/command-line/table';
-import { banPublisher, unbanPublisher } from '../registry/bans.ts';
+import { banPublisher, unbanPublisher } from '../../../lib/registry/bans.ts';
 
 export const create = command({
   parameters: ['publisher'],
@@ -43,6 +43,7 @@ export const update = command({
     'source-code-repo': { value: 'URL', about: 'Where the source code is' },
     clear: { value: 'FIELDS', about: 'Fields to clear, separated by commas' },
   },
+  tellsOwners: true,
   examples: ['publisher update acme --logo https://acme.example/logo.svg --clear support,website'],
   async run({ publisher: id }, { clear = '', 'source-code-repo': source_code_repo, ...given }, { actor }) {
     const fields: Record<string, string | null | undefined> = { ...given, source_code_repo };
@@ -61,19 +62,22 @@ export const update = command({
 });
 
 const movedNotes =
-  'Its nodes, members, tokens and trusts move with it, and pending uploads continue. The old ID stays reserved; for 90 days the\nAPI accepts it for the new one. Meanwhile, a request for a node that is not moved yet gets a 403.\nRename it back to undo a rename.';
+  'Its nodes, members, tokens and trusts move with it, and pending uploads continue. The old ID stays reserved; for 90 days the\nAPI accepts it for the new one. Until its nodes have followed,\na request for one gets a 403.\nRename it back to undo a rename.';
 
 export const rename = command({
   parameters: ['publisher', 'new-id'],
   summary: 'Give a publisher another ID',
   notes: movedNotes,
-  isResumable: true,
+  tellsOwners: true,
   examples: ['publisher rename acme acme-nodes'],
   impact: async ({ publisher, 'new-id': to }) => `renames ${await describePublisher(publisher)} to "${to}"`,
   async run({ publisher: from, 'new-id': to }, _, { actor }) {
     requirePublisherId(to);
-    await renamePublisher(actor, from, to);
-    return { data: publisherData(await showPublisher(to)), text: `The publisher "${from}" is "${to}" now.` };
+    await movePublisher(newContext(), actor, 'rename', from, to);
+    return aligning({ publisher: from, nodesOf: to }, async () => ({
+      data: publisherData(await showPublisher(to)),
+      text: `The publisher "${from}" is "${to}" now.`,
+    }));
   },
 });
 
@@ -82,16 +86,16 @@ export const merge = command({
   summary: 'Merge a publisher into another one',
   notes: movedNotes,
   options: { into: { value: 'PUBLISHER', about: 'The publisher that stays', required: true } },
-  isResumable: true,
+  tellsOwners: true,
   examples: ['publisher merge acme-labs --into acme'],
   impact: async ({ publisher }, { into }) =>
     `makes ${await describePublisher(publisher)} part of ${await describePublisher(into)}`,
   async run({ publisher: from }, { into }, { actor }) {
-    await mergePublisher(actor, from, into);
-    return {
+    await movePublisher(newContext(), actor, 'merge', from, into);
+    return aligning({ publisher: from, nodesOf: into }, async () => ({
       data: publisherData(await showPublisher(into)),
       text: `The publisher "${from}" is part of "${into}" now.`,
-    };
+    }));
   },
 });
 
@@ -135,29 +139,29 @@ export const ban = command({
   options: {
     reason: { value: 'TEXT', about: 'The reason, which only administrators see', required: true },
   },
-  isResumable: true,
+  tellsOwners: true,
   examples: ['publisher ban acme --reason "Account taken over, case 812"'],
   impact: async ({ publisher }) => `bans ${await describePublisher(publisher)}`,
   async run({ publisher: id }, { reason }, { actor }) {
-    const { result, changed, nodeIds } = await banPublisher(actor, id, reason);
+    const { result, changed } = await banPublisher(newContext(), actor, id, reason);
     const text = changed
       ? `Banned the publisher "${id}".`
       : `The publisher "${id}" was already banned for this reason: nothing changed.`;
-    return withDownloads(nodeIds, { data: publisherData(result), text });
+    return aligning({ publisher: id, nodesOf: id }, async () => ({ data: publisherData(result), text }));
   },
 });
 
 export const unban = command({
   parameters: ['publisher'],
   summary: 'Let a banned publisher publish and edit again',
-  isResumable: true,
+  tellsOwners: true,
   examples: ['publisher unban acme'],
   async run({ publisher: id }, _, { actor }) {
-    const { result, changed, nodeIds } = await unbanPublisher(actor, id);
+    const { result, changed } = await unbanPublisher(newContext(), actor, id);
     const text = changed
       ? `Unbanned the publisher "${id}".`
       : `The publisher "${id}" was not banned: nothing changed.`;
-    return withDownloads(nodeIds, { data: publisherData(result), text });
+    return aligning({ publisher: id, nodesOf: id }, async () => ({ data: publisherData(result), text }));
   },
 });
 

@@ -24,6 +24,7 @@ export const create = command({
     label: { value: 'TEXT', about: 'What the token is for', required: true },
     days: { value: 'N', about: `How many days it is valid, 1 to ${maxDays}; ${defaultDays} by default` },
   },
+  tellsOwners: true,
   examples: ['token create acme --label "release job"', 'token create acme --label "try-out" --days 7'],
   async run({ publisher: publisherId }, { label, days = defaultDays }, { actor }) {
     if (!/^\d{1,4}$/.test(days) || Number(days) < 1 || Number(days) > maxDays)
@@ -61,6 +62,7 @@ export const revoke = command({
   parameters: ['publisher', 'token-id'],
   summary: 'Revoke a personal access token permanently',
   notes: 'Take the id from token list. It works at once: the next publish with the token is rejected.',
+  tellsOwners: true,
   examples: ['token revoke acme 0d5f6c8e-0b7e-4c4e-9d53-0f6b1a0c9b52'],
   async impact({ publisher, 'token-id': id }) {
     const token = (await listPersonalAccessTokens(publisher)).find((each) => each.id === id);

@@ -43,6 +43,7 @@ export const add = command({
     },
     node: { value: 'ID', about: 'Only this node' },
   },
+  tellsOwners: true,
   examples: [
     'trust add acme --repository octo/nodes --workflow release.yml',
     'trust add acme --repository octo/nodes --workflow release.yml --environment production --node some-node',
@@ -108,6 +109,7 @@ export const remove = command({
   summary: 'Stop trusting CI jobs permanently',
   notes:
     'Take the id from trust list. It works at once: the next publish is rejected, and versions that wait for their upload do not become active. Versions that are active stay.',
+  tellsOwners: true,
   examples: ['trust remove acme 0d5f6c8e-0b7e-4c4e-9d53-0f6b1a0c9b52'],
   async impact({ publisher, 'trust-id': id }) {
     const trust = (await listTrusts(publisher)).find((each) => each.id === id);

@@ -1,6 +1,6 @@
 import { callerName, erasedCaller, memberIdOf } from '../../../lib/caller.ts';
 import { inParallel } from '../../../lib/in-parallel.ts';
-import { type PublisherRecord, publisherRecord } from '../../../lib/registry/records.ts';
+import { type PublisherRecord, publisherRecord, type Operator } from '../../../lib/registry/records.ts';
 import { keyOfAccount } from '../../../lib/attempts/account.ts';
 import { type Changes, present, typedRead } from '../../../lib/store/items.ts';
 import { type Key, keyOf, personKey, subjectOf } from '../../../lib/store/keys.ts';
@@ -64,7 +64,7 @@ export async function findPerson(userId: string): Promise<Person> {
 
 /** Returns how many records named the person. Nothing puts names back, so memberships, which may be rejected, go first. */
 export async function erasePerson(
-  actor: string,
+  actor: Operator,
   userId: string,
   { publishers, lastOwnerOf, naming }: Person,
   options: { force?: boolean | undefined },

@@ -12,6 +12,7 @@ import {
   type HostNodeRecord,
   hostNodeRecord,
   type NodeVersionRecord,
+  type Operator,
 } from '../../../lib/registry/records.ts';
 import { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import { hostNodeKey, keyOf, nodeKey } from '../../../lib/store/keys.ts';
@@ -63,7 +64,7 @@ const writingMs = 120_000;
 
 /** Reads a version's host nodes from its archive again, for a newer extractor or a lost event. */
 export async function extractNodeVersion(
-  actor: string,
+  actor: Operator,
   nodeId: string,
   version: string,
 ): Promise<{ record: NodeVersionRecord; found: FoundHostNodes; removed: string[] }> {

@@ -1,14 +1,15 @@
-import { type NodeRecord, nodeRecord } from '../../../lib/registry/records.ts';
+import { type NodeRecord, nodeRecord, type Operator } from '../../../lib/registry/records.ts';
 import { nodeKey } from '../../../lib/store/keys.ts';
 import { present } from '../../../lib/store/items.ts';
 import { updating } from '../../../lib/store/write.ts';
-import { administer, nodeIn } from './administration.ts';
+import { existingNode } from '../../../lib/registry/changes.ts';
+import { administer } from './administration.ts';
 
 /** Sets how many versions a node may have. Returns whether that changed. */
-export async function limitVersions(actor: string, nodeId: string, max_versions: number): Promise<boolean> {
+export async function limitVersions(actor: Operator, nodeId: string, max_versions: number): Promise<boolean> {
   const key = nodeKey(nodeId);
   const { changed } = await administer(actor, { first: [key] }, ([item]) => {
-    const node = nodeIn(item, nodeId);
+    const node = existingNode(item, nodeId);
     if (nodeRecord(item)?.max_versions === max_versions) return { done: node };
     return {
       change: { of: key, action: 'node limit', subject: node.id, detail: `${max_versions} versions` },

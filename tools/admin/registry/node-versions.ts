@@ -1,18 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { restoreVersion, withdrawVersion } from '../../../lib/registry/edit-version.ts';
 import { may } from '../../../lib/registry/may.ts';
-import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
+import type { NodeVersionRecord, Operator } from '../../../lib/registry/records.ts';
 import { type Changes, withChanges } from '../../../lib/store/items.ts';
 import { showNodeVersion } from '../listing.ts';
-import { type Changed, changeStatus, newContext } from './administration.ts';
+import { type Changed, changeVersion } from '../../../lib/registry/changes.ts';
+import { newContext } from './administration.ts';
 
 export function flagNodeVersion(
-  actor: string,
+  actor: Operator,
   nodeId: string,
   version: string,
   reason: string,
 ): Promise<Changed<NodeVersionRecord>> {
-  return changeStatus(actor, nodeId, version, { action: 'node-version flag', detail: reason }, (current) => {
+  const entry = { action: 'node-version flag', detail: reason };
+  return changeVersion(newContext(), actor, { nodeId, version, entry }, (current) => {
     may('operator', 'flag or unflag version', { version: current, verb: 'flagged' });
     if (current.status === 'NodeVersionStatusFlagged' && current.status_reason === reason) return undefined;
     return { status: 'NodeVersionStatusFlagged', status_reason: reason, status_reason_code: 'flagged' };
@@ -20,11 +22,12 @@ export function flagNodeVersion(
 }
 
 export function unflagNodeVersion(
-  actor: string,
+  actor: Operator,
   nodeId: string,
   version: string,
 ): Promise<Changed<NodeVersionRecord>> {
-  return changeStatus(actor, nodeId, version, { action: 'node-version unflag' }, (current) => {
+  const entry = { action: 'node-version unflag' };
+  return changeVersion(newContext(), actor, { nodeId, version, entry }, (current) => {
     may('operator', 'flag or unflag version', { version: current, verb: 'unflagged' });
     if (current.status !== 'NodeVersionStatusFlagged') return undefined;
     return { status: 'NodeVersionStatusActive', status_reason: null, status_reason_code: null };
@@ -33,13 +36,13 @@ export function unflagNodeVersion(
 
 /** Changes the fields of a published version that a publisher may still edit; undefined keeps a field. */
 export function editNodeVersion(
-  actor: string,
+  actor: Operator,
   nodeId: string,
   version: string,
-  change: { action: string; detail?: string },
+  entry: { action: string; detail?: string },
   fields: Pick<Changes<NodeVersionRecord>, 'deprecated' | 'changelog'>,
 ): Promise<Changed<NodeVersionRecord>> {
-  return changeStatus(actor, nodeId, version, change, (current) => {
+  return changeVersion(newContext(), actor, { nodeId, version, entry }, (current) => {
     may('operator', 'edit any version', { version: current, verb: 'edited' });
     return isDeepStrictEqual(withChanges(current, fields), current) ? undefined : fields;
   });
@@ -48,7 +51,7 @@ export function editNodeVersion(
 /** Withdraws a published version or drops a pending one, or restores a withdrawn one. */
 export async function changeWithdrawal(
   change: typeof withdrawVersion | typeof restoreVersion,
-  actor: string,
+  actor: Operator,
   nodeId: string,
   version: string,
   reason?: string,

@@ -2,18 +2,15 @@ import { ApiError } from '../../../lib/errors.ts';
 import type { Changed } from '../../../lib/registry/changes.ts';
 import * as members from '../../../lib/registry/members.ts';
 import * as profiles from '../../../lib/registry/profiles.ts';
-import type { PublisherRecord } from '../../../lib/registry/records.ts';
-import { type Changes, onRevision, withChanges } from '../../../lib/store/items.ts';
-import { publisherKey } from '../../../lib/store/keys.ts';
-import { updating } from '../../../lib/store/write.ts';
-import { administer, newContext, publisherIn, readPublisher } from './administration.ts';
+import type { PublisherRecord, Operator } from '../../../lib/registry/records.ts';
+import { newContext, readPublisher } from './administration.ts';
 
 /** Creates a publisher without members; false if the ID is taken. */
 export function createPublisher(
-  operator: string,
+  operator: Operator,
   fields: Pick<PublisherRecord, 'id' | 'name' | 'website'>,
 ): Promise<boolean> {
-  return profiles.createPublisher(newContext(), { operator }, fields).then(
+  return profiles.createPublisher(newContext(), operator, fields).then(
     () => true,
     (error: unknown) => {
       if (error instanceof ApiError && error.code === 'publisher_id_taken') return false;
@@ -28,56 +25,35 @@ export function showPublisher(publisherId: string): Promise<PublisherRecord> {
 
 /** Changes a publisher's own description: undefined keeps a field, null clears it. */
 export function editPublisher(
-  operator: string,
+  operator: Operator,
   id: string,
   fields: profiles.Profile,
 ): Promise<Changed<PublisherRecord>> {
-  return profiles.editPublisher(newContext(), { operator }, id, fields);
-}
-
-export type PublisherChange = [
-  change: { action: string; subject: string; detail?: string | undefined },
-  decision: (publisher: PublisherRecord) => Changes<PublisherRecord> | undefined,
-];
-
-/** A change that only the administration makes. */
-export function changePublisher(
-  operator: string,
-  publisherId: string,
-  ...[change, decision]: PublisherChange
-): Promise<Changed<PublisherRecord>> {
-  const of = publisherKey(publisherId);
-  return administer(operator, { first: [of] }, ([item]) => {
-    const publisher = publisherIn(item, publisherId);
-    const changes = decision(publisher);
-    if (!changes) return { done: publisher };
-    const writes = [updating<PublisherRecord>(of, changes, onRevision(publisher))];
-    return { change: { of, ...change }, writes, result: withChanges(publisher, changes) };
-  });
+  return profiles.editPublisher(newContext(), operator, id, fields);
 }
 
 type Options = Parameters<typeof members.removeMember>[4];
 
 /** Adds a member, by default with the role `member`, or changes the data of one. */
 export function putMember(
-  operator: string,
+  operator: Operator,
   publisherId: string,
   userId: string,
   changes: Parameters<typeof members.putMember>[4],
   options?: Options,
 ): Promise<PublisherRecord> {
-  const put = members.putMember(newContext(), { operator }, publisherId, userId, changes, options);
+  const put = members.putMember(newContext(), operator, publisherId, userId, changes, options);
   return put.then(({ result }) => result, insisting);
 }
 
 /** Removes a member. A user who isn't one is an error, because the id is most likely mistyped. */
 export function removeMember(
-  operator: string,
+  operator: Operator,
   publisherId: string,
   userId: string,
   options?: Options,
 ): Promise<PublisherRecord> {
-  const removed = members.removeMember(newContext(), { operator }, publisherId, userId, options);
+  const removed = members.removeMember(newContext(), operator, publisherId, userId, options);
   return removed.then(({ result }) => result.publisher, insisting);
 }
 

@@ -1,4 +1,4 @@
-import type { TokenRecord } from '../../../lib/registry/records.ts';
+import type { TokenRecord, Operator } from '../../../lib/registry/records.ts';
 import { createToken, listTokens, revokeToken } from '../../../lib/registry/tokens.ts';
 import { newContext } from './administration.ts';
 import { showPublisher } from './publishers.ts';
@@ -7,10 +7,10 @@ import { showPublisher } from './publishers.ts';
 export type PersonalAccessToken = Omit<TokenRecord, 'pk' | 'sk' | 'revision'>;
 
 export async function putPersonalAccessToken(
-  operator: string,
+  operator: Operator,
   token: Parameters<typeof createToken>[2],
 ): Promise<PersonalAccessToken> {
-  return visibleToken(await createToken(newContext(), { operator }, token));
+  return visibleToken(await createToken(newContext(), operator, token));
 }
 
 export async function listPersonalAccessTokens(publisherId: string): Promise<PersonalAccessToken[]> {
@@ -20,11 +20,11 @@ export async function listPersonalAccessTokens(publisherId: string): Promise<Per
 
 /** Revokes a token for good, and returns since when it is revoked. */
 export async function revokePersonalAccessToken(
-  operator: string,
+  operator: Operator,
   publisherId: string,
   id: string,
 ): Promise<string> {
-  return (await revokeToken(newContext(), { operator }, publisherId, id)).result;
+  return (await revokeToken(newContext(), operator, publisherId, id)).result;
 }
 
 function visibleToken({ pk: _, sk: __, revision: ___, ...token }: TokenRecord): PersonalAccessToken {

@@ -1,4 +1,4 @@
-import type { TrustRecord } from '../../../lib/registry/records.ts';
+import type { TrustRecord, Operator } from '../../../lib/registry/records.ts';
 import * as trusts from '../../../lib/registry/trusts.ts';
 import { newContext } from './administration.ts';
 import { showPublisher } from './publishers.ts';
@@ -8,11 +8,11 @@ export { describeTrust } from '../../../lib/registry/trusts.ts';
 export type Trust = Omit<TrustRecord, 'pk' | 'sk' | 'revision'>;
 
 export async function addTrust(
-  operator: string,
+  operator: Operator,
   publisherId: string,
   wanted: trusts.NewTrust,
 ): Promise<Trust> {
-  return visibleTrust(await trusts.addTrust(newContext(), { operator }, publisherId, wanted));
+  return visibleTrust(await trusts.addTrust(newContext(), operator, publisherId, wanted));
 }
 
 /** The trusts of a publisher, including removed ones, oldest first. */
@@ -29,6 +29,6 @@ function visibleTrust({ pk: _, sk: __, revision: ___, ...trust }: TrustRecord): 
  * Removes a trust for good, and returns since when. The record stays, so that its pending versions never
  * become active; if the trust is added again, it pins its IDs again.
  */
-export async function removeTrust(operator: string, publisherId: string, id: string): Promise<string> {
-  return (await trusts.removeTrust(newContext(), { operator }, publisherId, id)).result;
+export async function removeTrust(operator: Operator, publisherId: string, id: string): Promise<string> {
+  return (await trusts.removeTrust(newContext(), operator, publisherId, id)).result;
 }

@@ -1,3 +1,4 @@
+import type { Operator } from '../../../lib/registry/records.ts';
 import { randomUUID } from 'node:crypto';
 import { callerHash } from '../../../lib/caller.ts';
 import { type AccountRecord, entryName, keyOfAccount } from '../../../lib/attempts/account.ts';
@@ -56,7 +57,7 @@ function creditsOf({ task_id, credits_told, ...record }: AttemptRecord, source: 
 
 /** Returns how many attempts changed meanwhile, or are still open. One line of history grows with each of the others. */
 export async function concludeAll(
-  actor: string,
+  actor: Operator,
   caller: string,
   endings: readonly Ending[],
   isTask: boolean,

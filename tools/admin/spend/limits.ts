@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { deleting, putting, updating } from '../../../lib/store/write.ts';
 import { callerHash } from '../../../lib/caller.ts';
-import type { HistoryRecord } from '../../../lib/registry/records.ts';
+import type { HistoryRecord, Operator } from '../../../lib/registry/records.ts';
 import {
   type AccountRecord,
   accountRecord,
@@ -40,7 +40,7 @@ interface ChangedLimits extends CallerWithLimits {
 
 /** A value of 0 means no limit; null restores the default. */
 export function setLimits(
-  actor: string,
+  actor: Operator,
   caller: string,
   changes: { [Name in keyof Limits]?: number | null },
 ): Promise<ChangedLimits> {
@@ -54,16 +54,16 @@ export function setLimits(
   });
 }
 
-export function clearLimits(actor: string, caller: string): Promise<ChangedLimits> {
+export function clearLimits(actor: Operator, caller: string): Promise<ChangedLimits> {
   return changeLimits(actor, caller, 'limit clear', undefined, (own) => ({ ...own, values: {} }));
 }
 
-export function blockCaller(actor: string, caller: string, reason: string): Promise<ChangedLimits> {
+export function blockCaller(actor: Operator, caller: string, reason: string): Promise<ChangedLimits> {
   const blocked = { at: new Date().toISOString(), reason };
   return changeLimits(actor, caller, 'caller block', reason, (own) => ({ ...own, blocked }));
 }
 
-export function unblockCaller(actor: string, caller: string): Promise<ChangedLimits> {
+export function unblockCaller(actor: Operator, caller: string): Promise<ChangedLimits> {
   return changeLimits(actor, caller, 'caller unblock', undefined, ({ blocked, ...own }) =>
     blocked ? own : undefined,
   );
@@ -71,7 +71,7 @@ export function unblockCaller(actor: string, caller: string): Promise<ChangedLim
 
 /** The account has the limits in force; reservations are decided on its item. */
 async function changeLimits(
-  actor: string,
+  actor: Operator,
   caller: string,
   action: string,
   detail: string | undefined,

@@ -1,0 +1,269 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Context } from '../context.ts';
+import { type Beside, decide } from '../store/decide.ts';
+import { type Changes, type Item, onRevision, withChanges } from '../store/items.ts';
+import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
+import { updating } from '../store/write.ts';
+import { type Changed, change, changeOf, changeVersion, existingNode } from './changes.ts';
+import { owesAlignment } from './intents.ts';
+import { versionWrites } from './node-versions.ts';
+import { forgetPending, recordPending } from './pending-versions.ts';
+import {
+  type HistoryRecord,
+  type NodeRecord,
+  type NodeVersionRecord,
+  nodeVersionRecord,
+  type Operator,
+  pending,
+  type PublisherRecord,
+  publisherRecord,
+} from './records.ts';
+
+/*
+ * The states of a version as administrators change it; an upload moves it from pending to active:
+ *
+ *   active  -> flagged   and back by unflag    a warning: it can still be downloaded
+ *   any     -> banned    and back by unban     no downloadUrl, no upload, never the latest version
+ *
+ * A version is banned by itself, with its node or with its publisher, and stays banned until the last of
+ * these is lifted. A ban puts the fields that it removes aside, as `before_ban`, and lifting it restores
+ * exactly those.
+ *
+ * A command changes one record, which then owes its alignment (alignment.ts): that of the versions, their archives and
+ * the copies of those.
+ */
+
+const banned = 'NodeStatusBanned';
+const ban = (reason: string) => ({ status: banned, status_detail: reason }) as const;
+
+/** Stops updates of a node and its host nodes, new versions, and the downloads of existing ones. */
+export function banNode(
+  context: Context,
+  operator: Operator,
+  nodeId: string,
+  reason: string,
+): Promise<Changed<NodeRecord>> {
+  const entry = { action: 'node ban', detail: reason };
+  return changeNodeStatus(context, operator, nodeId, entry, ({ status, status_detail }) => {
+    if (status !== banned) return { ...ban(reason), before_ban: { status, status_detail } };
+    return status_detail === reason ? undefined : ban(reason);
+  });
+}
+
+export function unbanNode(
+  context: Context,
+  operator: Operator,
+  nodeId: string,
+): Promise<Changed<NodeRecord>> {
+  return changeNodeStatus(context, operator, nodeId, { action: 'node unban' }, ({ status, before_ban }) =>
+    status === banned
+      ? { status: 'NodeStatusActive', status_detail: null, ...before_ban, before_ban: null }
+      : undefined,
+  );
+}
+
+function changeNodeStatus(
+  context: Context,
+  operator: Operator,
+  nodeId: string,
+  entry: { action: string; detail?: string },
+  decision: (node: NodeRecord) => Changes<NodeRecord> | undefined,
+): Promise<Changed<NodeRecord>> {
+  const of = nodeKey(nodeId);
+  return change(context, operator, { first: [of] }, ([item], { id }) => {
+    const node = existingNode(item, nodeId);
+    const changes = decision(node);
+    if (!changes) return { done: node };
+    const writes = [updating<NodeRecord>(node, { ...changes, ...owesAlignment(node, id) }, onRevision(node))];
+    return { change: { of, subject: node.id, ...entry }, writes, result: node };
+  });
+}
+
+export function banNodeVersion(
+  context: Context,
+  operator: Operator,
+  nodeId: string,
+  version: string,
+  reason: string,
+  action: 'node-version ban' | 'takedown' = 'node-version ban',
+): Promise<Changed<NodeVersionRecord>> {
+  const entry = { action, detail: reason };
+  return changeVersion(context, operator, { nodeId, version, entry, isAligned: true }, (current, history) => {
+    const changes = bansTo(current, { ...current.bans, version: reason });
+    // Auditors search for takedowns, so a takedown of a banned version is an edit without changes.
+    if (changes || action === 'node-version ban' || isTakenDown(current, history, reason)) return changes;
+    return {};
+  });
+}
+
+function isTakenDown(
+  { node_id, version }: NodeVersionRecord,
+  history: readonly HistoryRecord[],
+  reason: string,
+): boolean {
+  const last = history.findLast(
+    ({ action, subject }) =>
+      subject === `${node_id} ${version}` && ['takedown', 'node-version unban'].includes(action),
+  );
+  return last?.action === 'takedown' && last.detail === reason;
+}
+
+export function unbanNodeVersion(
+  context: Context,
+  operator: Operator,
+  nodeId: string,
+  version: string,
+): Promise<Changed<NodeVersionRecord>> {
+  const entry = { action: 'node-version unban' };
+  return changeVersion(context, operator, { nodeId, version, entry, isAligned: true }, (current) => {
+    const { version: _, ...bans } = current.bans ?? {};
+    return bansTo(current, bans);
+  });
+}
+
+type Bans = NonNullable<NodeVersionRecord['bans']>;
+
+/** Undefined if it has exactly these bans. */
+function bansTo(current: NodeVersionRecord, bans: Bans): Changes<NodeVersionRecord> | undefined {
+  const { bans: before = {}, before_ban, pending_shard, pending_since } = current;
+  if (isDeepStrictEqual(before, bans)) return undefined;
+  if (Object.keys(bans).length === 0)
+    return {
+      status_reason: null,
+      status_reason_code: null,
+      ...before_ban,
+      // What it owed is done now: a ban may last longer than any look back.
+      ...(before_ban?.pending_since && { pending_since: new Date().toISOString() }),
+      bans: null,
+      before_ban: null,
+    };
+  const { status, status_reason, status_reason_code } = current;
+  return {
+    ...banFields(bans),
+    pending_shard: null,
+    pending_since: null,
+    // The finalizer that checks its archive finds the ban, and then no claim to give back.
+    checked_by: null,
+    checked_until: null,
+    before_ban: before_ban ?? {
+      status,
+      ...(status_reason !== undefined && { status_reason, status_reason_code }),
+      ...(pending_shard !== undefined && { pending_shard }),
+      ...(pending_since !== undefined && { pending_since }),
+    },
+  };
+}
+
+const banCodes = { version: 'banned', node: 'node_banned', publisher: 'publisher_banned' } as const;
+
+/** Of several bans, shows the one closest to the version. */
+function banFields(bans: Bans): Changes<NodeVersionRecord> {
+  const subject =
+    (['version', 'node', 'publisher'] as const).find((name) => bans[name] !== undefined) ?? 'version';
+  return {
+    status: 'NodeVersionStatusBanned',
+    status_reason: bans[subject] ?? '',
+    status_reason_code: banCodes[subject],
+    bans,
+  };
+}
+
+/** Stops updates and new versions of a publisher, and the downloads of all its published versions. */
+export function banPublisher(
+  context: Context,
+  operator: Operator,
+  publisherId: string,
+  reason: string,
+): Promise<Changed<PublisherRecord>> {
+  const entry = { action: 'publisher ban', detail: reason };
+  return changeBan(context, operator, publisherId, entry, ({ banned, ban_reason }) =>
+    banned && ban_reason === reason ? undefined : { banned: true, ban_reason: reason },
+  );
+}
+
+export function unbanPublisher(
+  context: Context,
+  operator: Operator,
+  publisherId: string,
+): Promise<Changed<PublisherRecord>> {
+  return changeBan(context, operator, publisherId, { action: 'publisher unban' }, ({ banned }) =>
+    banned ? { banned: null, ban_reason: null } : undefined,
+  );
+}
+
+function changeBan(
+  context: Context,
+  operator: Operator,
+  publisherId: string,
+  entry: { action: string; detail?: string },
+  decision: (publisher: PublisherRecord) => Changes<PublisherRecord> | undefined,
+): Promise<Changed<PublisherRecord>> {
+  const about = { publisherId, action: 'ban or unban publisher' as const };
+  return changeOf(context, operator, about, (publisher, _, { id }) => {
+    const changes = decision(publisher);
+    if (!changes) return { done: publisher };
+    const all = { ...changes, ...owesAlignment(publisher, id) };
+    const writes = [updating<PublisherRecord>(publisher, all, onRevision(publisher))];
+    return {
+      change: { of: publisher, subject: publisher.id, ...entry },
+      writes,
+      result: withChanges(publisher, changes),
+    };
+  });
+}
+
+/** With their node and the chosen one they stay below the 4 MB of a transaction. */
+const maxAtOnce = 25;
+
+/**
+ * Gives some versions of a node its publisher, and the bans that follow from the state of both. Returns how many it changed:
+ * call it until there are none. The publisher may change meanwhile; it then has its nodes aligned again.
+ */
+export function alignVersions(context: Context, nodeId: string): Promise<number> {
+  const first = [nodeKey(nodeId)] as const;
+  const following = (item: Item | undefined) =>
+    [publisherKey(existingNode(item, nodeId).publisher_id), { below: nodeVersionKey(nodeId, '') }] as const;
+  return decide(context, { first, following }, ([nodeItem, ownerItem, items]) => {
+    const [node, owner] = [existingNode(nodeItem, nodeId), publisherRecord(ownerItem)];
+    if (!owner) throw new Error(`The publisher of "${nodeId}" is missing.`);
+    const versions = items.map((item) => nodeVersionRecord(item));
+    const changed = versions.flatMap((before) => {
+      const changes = alignedVersion(before, node, owner);
+      return changes ? [{ before, changes }] : [];
+    });
+    if (changed.length === 0) return { result: 0 };
+    const some = changed.slice(0, maxAtOnce);
+    const writes = versionWrites(node, versions, some);
+    const beside = some.flatMap(({ before }) => moveBegun(before, node.publisher_id));
+    return { writes, beside, result: some.length };
+  });
+}
+
+/** Undefined if it is as its node and publisher are. */
+function alignedVersion(
+  version: NodeVersionRecord,
+  { publisher_id, status, status_detail = '' }: NodeRecord,
+  { banned: isBanned, ban_reason = '' }: PublisherRecord,
+): Changes<NodeVersionRecord> | undefined {
+  const wanted: Bans = {
+    ...(version.bans?.version !== undefined && { version: version.bans.version }),
+    ...(status === banned && { node: status_detail }),
+    ...(isBanned && { publisher: ban_reason }),
+  };
+  const changes = bansTo(version, wanted);
+  if (version.publisher_id === publisher_id) return changes;
+  return { ...changes, publisher_id };
+}
+
+/** A version that waits for its archive counts among those of its new publisher. */
+function moveBegun(
+  { publisher_id, node_id: nodeId, version, status }: NodeVersionRecord,
+  to: string,
+): Beside[] {
+  if (status !== pending || publisher_id === to) return [];
+  const begun = { nodeId, version };
+  return [
+    (context) => recordPending(context, { ...begun, publisherId: to }),
+    (context) => forgetPending(context, { ...begun, publisherId: publisher_id }),
+  ];
+}

@@ -1,0 +1,229 @@
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { decide } from '../store/decide.ts';
+import { absent, always, type Item, onRevision } from '../store/items.ts';
+import { type Key, nodeKey, ownedNodeKey, ownedNodesOf, publisherKey } from '../store/keys.ts';
+import { get, queryAll } from '../store/read.ts';
+import { checking, deleting, putting, remove, updating, type Write } from '../store/write.ts';
+import { type Changed, change, existingNode, existingPublisher } from './changes.ts';
+import { owesAlignment } from './intents.ts';
+import { may } from './may.ts';
+import { movedTo } from './publishers.ts';
+import {
+  type CredentialRecord,
+  credentialRecord,
+  historyOf,
+  type Member,
+  type NodeRecord,
+  nodeRecord,
+  type Operator,
+  type OwnedNodeRecord,
+  ownedNodeRecord,
+  type PublisherRecord,
+  publisherRecord,
+} from './records.ts';
+
+/*
+ * Nodes and publishers change hands. A decision is one transaction; what depends on it follows (alignment.ts). The results:
+ *
+ *   members    of a merged publisher join the other one, owners as owners. A transferred node brings none
+ *   tokens     and trusts of a merged publisher move to the other one, under their ids. A transferred node brings none,
+ *              so they no longer publish a version that waits for its archive; its new owner resumes it
+ *   nodes      follow one by one, and the versions of each
+ *   old id     is reserved for good; for 90 days it means the new one
+ */
+
+/** Gives a node to another publisher. */
+export function transferNode(
+  context: Context,
+  operator: Operator,
+  nodeId: string,
+  to: string,
+): Promise<Changed<NodeRecord>> {
+  const of = nodeKey(nodeId);
+  const following = (item: Item | undefined) =>
+    [publisherKey(existingNode(item, nodeId).publisher_id)] as const;
+  const reads = { first: [of, publisherKey(to)] as const, following };
+  return change(context, operator, reads, ([item, publisherItem, ownerItem], { id }) => {
+    const node = existingNode(item, nodeId);
+    const publisher = existingPublisher(publisherItem, to);
+    const from = node.publisher_id;
+    if (from === to) return { done: node };
+    const owner = existing(ownerItem, from);
+    for (const each of [owner, publisher]) if (each.banned) throw bannedPublisher(each.id);
+    return {
+      change: { of, action: 'node transfer', subject: node.id, detail: `${from} to ${to}` },
+      alsoOf: [publisherKey(from), publisherKey(to)],
+      writes: [
+        ...handOver(node, publisher, id),
+        checking<PublisherRecord>(owner, onRevision(owner)),
+        deleting(ownedNodeKey(from, node.id), always),
+      ],
+      result: node,
+    };
+  });
+}
+
+/** The node has a new publisher, and what depends on it is to follow. */
+function handOver(node: NodeRecord, publisher: PublisherRecord, intent: string): Write[] {
+  const owned = ownedNodeKey(publisher.id, node.id);
+  const { id: node_id, created_at } = node;
+  return [
+    updating<NodeRecord>(
+      node,
+      { publisher_id: publisher.id, ...owesAlignment(node, intent) },
+      onRevision(node),
+    ),
+    checking<PublisherRecord>(publisher, onRevision(publisher)),
+    updating<OwnedNodeRecord>(owned, { node_id, created_at }, always),
+  ];
+}
+
+function existing(item: Item | undefined, publisherId: string): PublisherRecord {
+  const publisher = publisherRecord(item);
+  if (publisher) return publisher;
+  throw new ApiError('publisher_not_found', { message: `There is no publisher "${publisherId}".` });
+}
+
+function bannedPublisher(id: string): ApiError {
+  return conflict(`The publisher "${id}" is banned: lift the ban first.`);
+}
+
+function conflict(message: string): ApiError {
+  return new ApiError('conflict', { message });
+}
+
+/** A transaction has at most 100 writes. */
+const maxMoved = 45;
+
+/** Gives a publisher another id, which may be one of its former ids, or makes it part of another publisher. */
+export async function movePublisher(
+  context: Context,
+  operator: Operator,
+  verb: 'rename' | 'merge',
+  from: string,
+  to: string,
+): Promise<Changed<PublisherRecord>> {
+  const [key, oldKey] = [publisherKey(to), publisherKey(from)];
+  if (key.pk === oldKey.pk) throw conflict('Both ids mean the same publisher.');
+  const isFormerId = verb === 'rename' && (await successorOf(context, to)) === from;
+  const following = () => credentialsOf(from).map((below) => ({ below }));
+  const reads = { first: [oldKey, key] as const, following };
+  const moved = await change(context, operator, reads, ([item, toItem, ...found], { id, now }) => {
+    const { publisher: old } = may('operator', 'move publisher', { publisher: existing(item, from) });
+    if (old.moved_to === to) return { done: old };
+    if (movedTo(old, from) !== undefined)
+      throw conflict(`The publisher "${from}" is "${movedTo(old, from)}" now.`);
+    if (old.banned) throw bannedPublisher(from);
+    const at = new Date(now).toISOString();
+    const given = { moved_to: to, moved_at: at, moved_by: operator.operator, members: {} };
+    const credentials = found.flat().map((each) => credentialRecord(each));
+    return {
+      change: { of: oldKey, action: `publisher ${verb}`, subject: from, detail: `${from} to ${to}` },
+      alsoOf: [key],
+      writes: [
+        verb === 'merge' ? joined(old, existingPublisher(toItem, to)) : renamed(old, to, toItem, isFormerId),
+        updating<PublisherRecord>(old, { ...given, ...owesAlignment(oldKey, id) }, onRevision(old)),
+        ...credentials.slice(0, maxMoved).flatMap((each) => movedCredential(each, key)),
+      ],
+      result: old,
+    };
+  });
+  // One by one, those that had no room.
+  for (const item of await readCredentials(context, from)) await moveCredential(context, item, key);
+  return moved;
+}
+
+/** The publisher that an id leads to after all renames and merges. */
+async function successorOf(context: Context, publisherId: string): Promise<string> {
+  const [item] = await get(context, publisherKey(publisherId));
+  const { id = publisherId, moved_to } = publisherRecord(item) ?? {};
+  return moved_to === undefined ? id : successorOf(context, moved_to);
+}
+
+function renamed(old: PublisherRecord, to: string, item: Item | undefined, isFormerId: boolean): Write {
+  const former = publisherRecord(item);
+  if (former && !isFormerId) {
+    existingPublisher(item, to);
+    throw conflict(`There is a publisher "${to}" already: use publisher merge to make one of both.`);
+  }
+  const { pk: _, sk: __, moved_to, moved_at, moved_by, intent, ...rest } = old;
+  const { pending_shard, pending_since, group, tries, last_error, ...fields } = rest;
+  const revision = (former?.revision ?? 0) + 1;
+  const record: PublisherRecord = { ...fields, ...publisherKey(to), id: to, revision };
+  return putting(record, former ? onRevision(former) : absent);
+}
+
+function joined({ members: old }: PublisherRecord, publisher: PublisherRecord): Write {
+  if (publisher.banned) throw bannedPublisher(publisher.id);
+  const joining = Object.entries(old).filter(([user, { role }]) => {
+    const known = publisher.members[user];
+    return !known || (role === 'owner' && known.role !== 'owner');
+  });
+  const members: Record<string, Member> = { ...publisher.members, ...Object.fromEntries(joining) };
+  return updating<PublisherRecord>(publisher, { members }, onRevision(publisher));
+}
+
+function credentialsOf(publisherId: string): Key[] {
+  const { pk } = publisherKey(publisherId);
+  return ['TOKEN#', 'TRUST#', 'INVITATION#'].map((sk) => ({ pk, sk }));
+}
+
+export async function readCredentials(context: Context, publisherId: string): Promise<Item[]> {
+  const found = credentialsOf(publisherId).map((below) => queryAll(context, below));
+  return (await Promise.all(found)).flat();
+}
+
+function movedCredential(record: CredentialRecord, { pk }: Key): Write[] {
+  return [
+    putting<CredentialRecord>({ ...record, pk }, absent),
+    deleting<CredentialRecord>(record, onRevision(record)),
+  ];
+}
+
+/** In one step; otherwise, a credential revoked meanwhile would live on as its copy. */
+function moveCredential(context: Context, found: Item, to: Key): Promise<void> {
+  return decide(context, { first: [credentialRecord(found)] }, ([item]) => ({
+    writes: item
+      ? [
+          ...movedCredential(credentialRecord(item), to),
+          checking<PublisherRecord>(to, [['moved_to', 'absent']]),
+        ]
+      : [],
+    result: undefined,
+  }));
+}
+
+export async function listOwnedNodes(context: Context, publisherId: string): Promise<OwnedNodeRecord[]> {
+  const items = await queryAll(context, ownedNodesOf(publisherId));
+  return items.map((item) => ownedNodeRecord(item));
+}
+
+/** Gives a node of a publisher that was renamed or merged to the one that it is now. */
+export async function followPublisher(
+  context: Context,
+  publisher: PublisherRecord,
+  listed: OwnedNodeRecord,
+): Promise<void> {
+  const { id: from, moved_by = '' } = publisher;
+  const to = await successorOf(context, from);
+  // It has come back.
+  if (to === from) return;
+  const of = nodeKey(listed.node_id);
+  const isDone = await decide(context, { first: [of, publisherKey(to)] }, ([item, toItem], once) => {
+    const [node, next] = [nodeRecord(item), publisherRecord(toItem)];
+    if (!node || node.publisher_id !== from || !next) return { result: true };
+    if (next.moved_to !== undefined) return { result: false };
+    const entry = { of, action: 'node transfer', subject: node.id, detail: `${from} to ${to}` };
+    return {
+      writes: [...handOver(node, next, once.id), historyOf(moved_by, entry, once)],
+      result: true,
+    };
+  });
+  if (!isDone) return followPublisher(context, publisher, listed);
+  // Alone, because the role may delete nothing else. Not if the node has come back.
+  const { revision } = listed;
+  await remove<OwnedNodeRecord>(context, listed, [
+    revision === undefined ? ['revision', 'absent'] : ['revision', '=', revision],
+  ]);
+}

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { stopDate } from '@node-registry/testing/clock';
+import { handler } from '../../functions/align-registry.ts';
+import { archiveKey, objectUrl } from '../../lib/bucket/object-keys.ts';
+import { banNode, banNodeVersion, banPublisher, unbanNode } from '../../lib/registry/bans.ts';
+import { movePublisher } from '../../lib/registry/moves.ts';
+import { nodeKey, personalAccessTokenKey, publisherKey } from '../../lib/store/keys.ts';
+import { queryAll } from '../../lib/store/read.ts';
+import { demoArchive } from '../../tools/local/demo-archive.ts';
+import { seed } from '../../tools/local/seed.ts';
+import { admin, adminJson } from '../support/admin.ts';
+import { lines } from '../support/logged-lines.ts';
+import { runQueue } from '../support/queue.ts';
+import { addToken, addVersion, putItem, setFields, storedItem, storedNode } from '../support/registry.ts';
+import { serve } from '../support/serve.ts';
+import { addTwoPublishers, from, nodeId, ownersNow, to } from '../support/two-publishers.ts';
+import { finalize, publish, put, sha256, storedVersion } from '../support/uploads.ts';
+import { setVariables } from '../support/variables.ts';
+import { handOver } from '../support/work.ts';
+
+const operator = { operator: 'admin' };
+const soon = () => ({ deadline: Date.now() + 9_000 });
+
+/** A minute after a command has died, and again after what that leaves. */
+async function engine(rounds = 1): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    stopDate(Date.now() + 61_000);
+    await handOver();
+    while ((await runQueue(handler, 'align')) > 0);
+  }
+}
+
+const owes = async (key: { pk: string; sk: string }) => {
+  const { intent, pending_shard } = (await storedItem(key.pk, key.sk)) ?? {};
+  return intent !== undefined || pending_shard !== undefined;
+};
+
+beforeEach(async () => {
+  stopDate();
+  await addTwoPublishers();
+});
+
+describe('what a command left when it died', () => {
+  test('is done for more versions than a transaction has, and for each once', async () => {
+    const labels = Array.from({ length: 26 }, (_, place) => `1.${place}.0`);
+    for (const label of labels) await addVersion(from, nodeId, label);
+    await banNode(soon(), operator, nodeId, 'spam');
+    expect(await owes(nodeKey(nodeId))).toBe(true);
+    await engine();
+
+    const states = await Promise.all(labels.map((label) => storedVersion(nodeId, label)));
+    expect(new Set(states.map(({ status }) => status))).toEqual(new Set(['NodeVersionStatusBanned']));
+    expect(await owes(nodeKey(nodeId))).toBe(false);
+    expect(await storedNode(nodeId)).not.toHaveProperty('latest_version');
+    const history: { action: string }[] = await adminJson('history', 'node', nodeId);
+    expect(history.filter(({ action }) => action === 'node ban')).toHaveLength(1);
+  });
+
+  test('is done for the nodes of a publisher, and by the state that is there by then', async () => {
+    await addVersion(from, nodeId, '1.0.0');
+    await addVersion(from, nodeId, '1.1.0');
+    await banNodeVersion(soon(), operator, nodeId, '1.1.0', 'bad');
+    await banNode(soon(), operator, nodeId, 'spam');
+    await unbanNode(soon(), operator, nodeId);
+    await banPublisher(soon(), operator, from, 'fraud');
+    await engine(2);
+
+    expect(await storedVersion(nodeId, '1.0.0')).toMatchObject({ bans: { publisher: 'fraud' } });
+    expect(await storedVersion(nodeId, '1.1.0')).toMatchObject({
+      bans: { publisher: 'fraud', version: 'bad' },
+    });
+    expect([await owes(publisherKey(from)), await owes(nodeKey(nodeId))]).toEqual([false, false]);
+  });
+
+  test.each(['rename', 'merge'] as const)(
+    'is done for a %s, whose tokens and members moved at once',
+    async (verb) => {
+      await addVersion(from, nodeId, '1.0.0', { sha256: 'a'.repeat(64) });
+      const into = verb === 'merge' ? to : `${from}-2`;
+      await movePublisher(soon(), operator, verb, from, into);
+      const [owned, tokens] = [await ownersNow('1.0.0'), await adminJson('token', 'list', into)];
+      const { members } = await adminJson('publisher', 'show', into);
+      const other = await admin('publisher', 'merge', from, '--into', verb === 'merge' ? `${from}-2` : to);
+      await engine(2);
+
+      expect([owned, tokens.length]).toEqual([[from], 1]);
+      expect(members).toContainEqual(expect.objectContaining({ user: { id: 'olga' } }));
+      expect(other).toMatchObject({ status: 1, stderr: `The publisher "${from}" is "${into}" now.\n` });
+      expect(await ownersNow('1.0.0')).toEqual([into]);
+      expect(await owes(publisherKey(from))).toBe(false);
+      expect(await adminJson('history', 'node', nodeId)).toContainEqual(
+        expect.objectContaining({ actor: 'admin', action: 'node transfer', detail: `${from} to ${into}` }),
+      );
+    },
+  );
+
+  test('is given up with its reason if it is more than the role may do', async () => {
+    await movePublisher(soon(), operator, 'merge', from, to);
+    await addToken(to);
+    const [token] = await queryAll(soon(), personalAccessTokenKey(to, ''));
+    await putItem({ ...token, pk: publisherKey(from).pk, sk: 'TOKEN#left' });
+    await setFields(publisherKey(from), { tries: 7 });
+    await engine();
+
+    const [{ key }] = await adminJson('work', 'list', '--lane', 'align', '--given-up');
+    expect((await admin('work', 'show', key)).stdout).toContain(`Tokens or trusts of "${from}" are left`);
+    expect((await admin('publisher', 'merge', from, '--into', to)).status).toBe(0);
+    expect(await owes(publisherKey(from))).toBe(false);
+  });
+});
+
+test('a merge takes more tokens than a transaction has', async () => {
+  for (let count = 0; count < 46; count += 1) await addToken(from);
+  await admin('publisher', 'merge', from, '--into', to);
+
+  expect(await adminJson('token', 'list', to)).toHaveLength(47);
+});
+
+describe('the archives of a banned node', () => {
+  let statuses: string[];
+  let paths: string[];
+
+  beforeAll(async () => {
+    await seed();
+    /** What CloudFront answers over the wire; there is no engine of it that runs here. */
+    const cloudFront = await serve(async (request, response) => {
+      paths.push(
+        ...[...(await text(request)).matchAll(/<Path>(.*?)<\/Path>/g)].map(([, path]) => String(path)),
+      );
+      const status = statuses.shift() ?? 'Completed';
+      const isBusy = status === 'busy';
+      const error =
+        '<Error><Type>Sender</Type><Code>TooManyInvalidationsInProgress</Code><Message>m</Message></Error>';
+      const answer = isBusy
+        ? `<ErrorResponse xmlns="http://cloudfront.amazonaws.com/doc/2020-05-31/">${error}</ErrorResponse>`
+        : `<Invalidation><Id>I1</Id><Status>${status}</Status></Invalidation>`;
+      response.writeHead(isBusy ? 400 : 200, { 'content-type': 'text/xml' }).end(answer);
+    });
+    setVariables({ AWS_ENDPOINT_URL_CLOUDFRONT: cloudFront.url });
+  });
+
+  test('are denied at once, and the lane waits without tries until their copies are dropped', async () => {
+    setVariables({ DISTRIBUTION_ID: 'E1' });
+    [statuses, paths] = [['busy', 'InProgress', 'InProgress'], []];
+    const id = `node-${randomUUID()}`;
+    const bytes = demoArchive(id);
+    const upload = await publish(id, '1.0.0');
+    await put(upload, bytes);
+    await finalize(upload);
+    const address = objectUrl(archiveKey(upload, sha256(bytes)));
+    await banNode(soon(), operator, id, 'spam');
+    const seen: unknown[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      await engine();
+      seen.push(
+        (await storedNode(id))?.tries ?? 'done',
+        (await fetch(address)).status,
+        await owes(nodeKey(id)),
+      );
+    }
+
+    expect(seen).toEqual([0, 403, true, 0, 403, true, 1, 403, false]);
+    expect(paths).toEqual(Array(3).fill(`/archives/${id}/*`));
+    expect(lines('work')).toEqual([]);
+    await admin('node', 'unban', id);
+    expect((await fetch(address)).status).toBe(200);
+  });
+});

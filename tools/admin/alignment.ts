@@ -1,0 +1,85 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { inParallel } from '../../lib/in-parallel.ts';
+import { align } from '../../lib/registry/alignment.ts';
+import { listOwnedNodes } from '../../lib/registry/moves.ts';
+import { alignedRecord } from '../../lib/registry/records.ts';
+import { type Key, keyName, nodeKey, publisherKey } from '../../lib/store/keys.ts';
+import { get } from '../../lib/store/read.ts';
+import { type CommandResult, textOf } from './command.ts';
+import { newContext, Rejection } from './registry/administration.ts';
+import { findStage } from './target.ts';
+
+interface Followers {
+  publisher?: string;
+  /** Whose nodes follow the publisher. */
+  nodesOf?: string;
+  nodeIds?: readonly string[];
+}
+
+/**
+ * Does what follows from a decision, to the end. If this process dies, the lane `align` does. `result` is read afterwards.
+ */
+export async function aligning(
+  followers: Followers,
+  result: () => Promise<CommandResult>,
+): Promise<CommandResult> {
+  const denied = new Set<string>();
+  const goesOn = 'What follows from it goes on without this command: npm run admin -- work list --lane align';
+  const stop = () => {
+    process.stderr.write(`\nThe change is made. ${goesOn}\n`);
+    process.exit(1);
+  };
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    const { servesDownloads } = await findStage();
+    await alignAll(followers, denied);
+    const { text, ...rest } = await result();
+    if (denied.size === 0) return { text, ...rest };
+    const isOne = denied.size === 1;
+    if (servesDownloads)
+      return {
+        ...rest,
+        text: `${text}\n${isOne ? 'One archive is' : `${denied.size} archives are`} denied to readers.`,
+      };
+    const keys = [...denied].sort().join('\n');
+    const problem = `This stage does not serve its downloads itself, so deny these where they are served:\n${keys}\n`;
+    return { ...rest, text, problem };
+  } catch (error) {
+    return { ...(await result()), problem: `The change is made. ${goesOn}\n${textOf(error)}` };
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}
+
+/** Each marks eight archives at once. */
+const nodesAtOnce = 6;
+
+async function alignAll({ publisher, nodesOf, nodeIds = [] }: Followers, denied: Set<string>): Promise<void> {
+  if (publisher !== undefined) await alignOne(publisherKey(publisher), denied, () => {});
+  const owned = nodesOf === undefined ? [] : await listOwnedNodes(newContext(), nodesOf);
+  const names = [...nodeIds, ...owned.map(({ node_id }) => node_id)];
+  const keys = new Map(names.map(nodeKey).map((key) => [keyName(key), key]));
+  let done = 0;
+  const progress = (what: string) =>
+    process.stderr.write(`${what}: ${done} of ${keys.size} nodes are done.\n`);
+  await inParallel(keys.values(), nodesAtOnce, async (key) => {
+    await alignOne(key, denied, () => progress('The distribution drops its copies'));
+    done += 1;
+    if (done % 100 === 0) progress('Versions and archives follow');
+  });
+}
+
+const stepMs = 60_000;
+const pauseMs = 5_000;
+
+async function alignOne(key: Key, denied: Set<string>, onWait: () => void): Promise<void> {
+  for (;;) {
+    const record = alignedRecord((await get(newContext(), key))[0]);
+    const onDenied = (keys: readonly string[]) => keys.forEach((each) => void denied.add(each));
+    const outcome = record && (await align({ deadline: Date.now() + stepMs }, record, onDenied));
+    if (typeof outcome === 'object') throw new Rejection(Object.values(outcome.again).join());
+    if (outcome !== 'more') return;
+    onWait();
+    await pause(pauseMs);
+  }
+}
