@@ -99,7 +99,7 @@ describe('publishing a version', () => {
     expect(await storedVersion('attributed')).toMatchObject({ published_by: 'mats' });
     const { version } = await publish('ATTRIBUTED', { version: { version: VersionLabel.parse('2.0.0') } });
     expect(version.node_id).toBe('Attributed');
-    const [pk, sk, created_at] = ['PUBLISHER#acme', 'NODE#attributed', new Date().toISOString()];
+    const [pk, sk, created_at] = ['OWNED#acme', 'NODE#attributed', new Date().toISOString()];
     expect(await storedItem(pk, sk)).toEqual({ pk, sk, node_id: 'Attributed', created_at });
   });
 
