@@ -23,7 +23,7 @@ import type {
   IndexConfig,
   IndexedNode,
 } from '@node-registry/registry-rules/schemas/index-files';
-import { storedHostNodes, TooManyHostNodes } from './node-files.ts';
+import { storedHostNodes, TooLargeForIndex } from './node-files.ts';
 
 /* The catalog of all nodes: its pieces, and the config with their number. */
 
@@ -151,7 +151,7 @@ async function withWords(
   const count = version.extraction?.nodes;
   // A node that is too large must not keep the others of its piece out of the catalog.
   const stored = await storedHostNodes(context, entry.id, version.version).catch((error: unknown) => {
-    if (error instanceof TooManyHostNodes) return [];
+    if (error instanceof TooLargeForIndex) return [];
     throw error;
   });
   const words = wordsBeside(entry, [...textsIn(translations).sort(), ...stored.flatMap(titlesOf)]);

@@ -66,11 +66,15 @@ export function refreshNode(
       ? new Map(named.map((label, place) => [label, nodeVersionRecord(others[place])]))
       : new Map((await readVersions(context, nodeId)).map((version) => [version.version, version]));
     const versions = new Map(isWhole ? current.versions.map((version) => [version.version, version]) : []);
+    let characters = isWhole ? JSON.stringify(current.versions).length : 0;
     for (const [label, version] of changed) {
       const shown = version && publicVersion(version);
       if (shown) versions.set(label, shown);
       else versions.delete(label);
+      if (shown) characters += JSON.stringify(shown).length;
     }
+    if (characters > maxNodeCharacters)
+      throw new TooLargeForIndex(`The versions of ${nodeId} have ${characters} characters.`);
     // A node is public from its first published version on. If that version is banned by now, an emptied file
     // must exist before an earlier writer, which doesn't know about the ban, creates one.
     const wasPublished = [...changed.values()].some(
@@ -82,6 +86,9 @@ export function refreshNode(
   const format = json<IndexedNode>('versions');
   return refreshFile(context, nodePath(nodeId), next, { onlyIfDifferent, format });
 }
+
+/** For 2,000 versions with 2 KB each. Eight nodes with eight pages each are written at once. */
+const maxNodeCharacters = 5_000_000;
 
 type Versions = Map<string | undefined, NodeVersionRecord | undefined>;
 
@@ -119,7 +126,8 @@ export function refreshHostNodes(
     const owned = await readNode(context, nodeId, nodeVersionKey(nodeId, label), hostNodeBansKey(nodeId));
     const version = nodeVersionRecord(owned?.others[0]);
     if (!owned || !version) return undefined;
-    if (!current && version.host_node_extract_status === 'pending') return undefined;
+    if (!current && version.host_node_extract_status === 'pending' && !isLong(version.changelog))
+      return undefined;
     const entries = await storedHostNodes(context, version.node_id, version.version);
     const bans = hostNodeBansRecord(owned.others[1]);
     return indexedHostNodes(version, showsVersions(owned.node, owned.publisher), entries, bans);
@@ -133,8 +141,8 @@ export function refreshHostNodes(
  */
 const maxIndexedCharacters = 16_000_000;
 
-export class TooManyHostNodes extends Error {
-  override readonly name = 'TooManyHostNodes';
+export class TooLargeForIndex extends Error {
+  override readonly name = 'TooLargeForIndex';
 }
 
 export async function storedHostNodes(
@@ -148,8 +156,8 @@ export async function storedHostNodes(
   for await (const page of query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] })) {
     characters += JSON.stringify(page).length;
     if (characters > maxIndexedCharacters)
-      throw new TooManyHostNodes(
-        `${nodeId} ${label} has more than ${maxIndexedCharacters} characters of them.`,
+      throw new TooLargeForIndex(
+        `${nodeId} ${label} has more than ${maxIndexedCharacters} characters of host nodes.`,
       );
     entries.push(...page.map((item) => hostNodeRecord(item)));
   }
@@ -209,7 +217,22 @@ function latestShown(node: NodeRecord, publisher: PublisherRecord): VersionCopy 
 /** A version's public view; undefined if the version is pending or banned. */
 export function publicVersion(version: VersionCopy): PublicVersion | undefined {
   if (!isOffered(version)) return undefined;
-  return pickFields<PublicVersion>(nodeVersionView(version), PublicVersion);
+  const { changelog } = version;
+  const cut = isLong(changelog) && {
+    changelog: Buffer.from(changelog)
+      .subarray(0, maxChangelogBytes)
+      .toString()
+      .replace(/\uFFFD$/, ''),
+    changelog_is_cut: true,
+  };
+  return pickFields<PublicVersion>({ ...nodeVersionView(version), ...cut }, PublicVersion);
+}
+
+/** Every reader of a node loads the change logs of all its versions. */
+const maxChangelogBytes = 2048;
+
+function isLong(changelog: string | null | undefined): changelog is string {
+  return Buffer.byteLength(changelog ?? '') > maxChangelogBytes;
 }
 
 export function indexedNode(
@@ -253,13 +276,15 @@ export function indexedHostNodes(
   entries: readonly HostNodeRecord[],
   bans: HostNodeBansRecord | undefined,
 ): IndexedHostNodes {
-  const { node_id, host_node_extract_status, host_node_extract_reason } = version;
+  const { node_id, host_node_extract_status, host_node_extract_reason, changelog } = version;
   const host_nodes = entries.map((entry) => hostNodeView(entry, bans));
+  const isPublic = isShown && isOffered(version);
   return {
     node_id,
     version: version.version,
     host_node_extract_status,
     ...(host_node_extract_reason && { host_node_extract_reason }),
-    host_nodes: isShown && isOffered(version) ? host_nodes : [],
+    ...(isPublic && isLong(changelog) && { changelog }),
+    host_nodes: isPublic ? host_nodes : [],
   };
 }

@@ -121,7 +121,9 @@ export function createRegistryClient(options: ClientOptions) {
       const isIndexed = options.downloadsUrl !== undefined;
       const node = isIndexed ? await index.node(nodeId, given).catch(() => undefined) : undefined;
       const found = node?.versions.find((each) => each.version === version);
-      return found ?? findVersion(versions, { node_id: nodeId, version }, given);
+      return found && !found.changelog_is_cut
+        ? found
+        : findVersion(versions, { node_id: nodeId, version }, given);
     },
 
     /** Registers a version, or resumes a pending one; `publish` also uploads its archive and waits. */

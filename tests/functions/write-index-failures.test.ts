@@ -2,15 +2,15 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/write-index.ts';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
-import { type Key, nodeKey, publisherKey } from '../../lib/store/keys.ts';
+import { type Key, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import * as paths from '@node-registry/registry-rules/index-paths';
 import { drainQueue, eventOf } from '../../tools/local/consume-queue.ts';
-import { readIndexFile as read } from '../support/bucket-objects.ts';
+import { readIndexFile as read, readObject } from '../support/bucket-objects.ts';
 import { addHostNode, addPublishedNode, context, follow, own } from '../support/index-nodes.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
 import { indexChanges } from '../support/queue.ts';
-import { addPublisher } from '../support/registry.ts';
+import { addPublisher, addVersion, setFields } from '../support/registry.ts';
 import { streamEventOf } from '../support/table-stream.ts';
 import { setVariables } from '../support/variables.ts';
 import { admin } from '../support/admin.ts';
@@ -52,6 +52,31 @@ describe('writeIndex, while others write or S3 fails', () => {
     expect(piece.content.nodes).toContainEqual(expect.objectContaining({ id: small }));
     expect(lines('index')).toContainEqual(
       expect.objectContaining({ of: large, causes: [expect.stringContaining('more than 16000000')] }),
+    );
+  });
+
+  test('fails for a node with too large versions alone, and lists a long change log in a file of the version', async () => {
+    const [large, small] = ['too-many', 'next-to-many'];
+    await Promise.all([large, small].map((id) => addPublishedNode(id)));
+    const log = `${'é'.repeat(1500)} and more`;
+    await setFields(nodeVersionKey(small, '1.0.0'), { changelog: log });
+    const dependencies = ['\u0001'.repeat(330_000)];
+    for (const label of ['1.0.0', '1.0.1', '1.0.2'])
+      await addVersion('acme', large, label, { sha256: 'a', dependencies });
+    const versionKeys = ['1.0.1', '1.0.2'].map((label) => nodeVersionKey(large, label));
+    await follow(...own(large), ...versionKeys, ...own(small));
+
+    expect(await drainQueue(indexChanges, async () => undefined)).toBe(1);
+    expect((await read(nodePath(small))).content.versions).toMatchObject([
+      { changelog: 'é'.repeat(1024), changelog_is_cut: true },
+    ]);
+    expect((await read(hostNodesPath(small, '1.0.0'))).content).toMatchObject({ changelog: log });
+    expect((await readObject(paths.versionPagePath(small, '1.0.0'))).text).toContain(' and more');
+    expect(lines('index')).toContainEqual(
+      expect.objectContaining({
+        of: large,
+        causes: [expect.stringMatching(/versions of too-many have \d{7}/)],
+      }),
     );
   });
 

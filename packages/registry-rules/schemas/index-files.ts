@@ -21,6 +21,13 @@ export const PublicVersion = z
   .object({
     ...versionFields,
     downloads: z.optional(z.int()).with(z.describe('Number of downloads of this version')),
+    changelog_is_cut: z
+      .optional(z.boolean())
+      .with(
+        z.describe(
+          'Whether the change log has over 2 KB: the file of the version’s host nodes has all of it',
+        ),
+      ),
   })
   .with(
     z.meta({
@@ -66,6 +73,9 @@ export const IndexedHostNodes = z
     version: z.string().with(z.describe('Version label in normal form')),
     host_node_extract_status: z.optional(NodeVersion.shape.host_node_extract_status),
     host_node_extract_reason: z.optional(NodeVersion.shape.host_node_extract_reason),
+    changelog: z
+      .optional(z.string())
+      .with(z.describe('The change log of the version, if it has over 2 KB and the version is offered')),
     host_nodes: z.array(HostNode).with(z.describe('Sorted by name; empty if the version is not offered')),
   })
   .with(

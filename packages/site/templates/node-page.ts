@@ -122,7 +122,9 @@ function parts(
       ? [{ id: 'needs', name: 'Needs', count: version.dependencies?.length, content: needs(version) }]
       : []),
     ...changesPart(
-      isOfVersion ? [version] : node.versions.filter((each) => !isWithdrawn(each)),
+      (isOfVersion ? [version] : node.versions.filter((each) => !isWithdrawn(each))).map((each) =>
+        withWholeLog(each, hostNodes),
+      ),
       node.repository,
     ),
   ];
@@ -317,6 +319,13 @@ function versionList(node: IndexedNode): Content {
 const maxChanges = 10;
 const maxChangeLetters = 20_000;
 const changesMs = 60;
+
+/** Only the version that the page is about has its long change log. */
+function withWholeLog(version: PublicVersion | undefined, hostNodes: NodeFiles['hostNodes']) {
+  const cut = version?.changelog_is_cut && { ...version, changelog: `${version.changelog}…` };
+  const own = hostNodes?.version === version?.version ? hostNodes?.changelog : undefined;
+  return own ? { ...version, changelog: own } : cut || version;
+}
 
 function changesPart(
   versions: readonly (PublicVersion | undefined)[],
