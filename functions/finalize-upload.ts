@@ -1,4 +1,4 @@
-// S3 ObjectCreated under staging/, and a schedule that makes up for lost events
-import { handleUploads } from '../lib/uploads/upload-events.ts';
+// The queue's messages, S3's about objects under staging/ too: publishes archives that arrived
+import { finalizeUploads } from '../lib/uploads/finalize-upload.ts';
 
-export const handler = handleUploads;
+export const handler = finalizeUploads;

@@ -68,7 +68,7 @@ function counted(name: string): Measurement {
 }
 
 /** Each sweep leaves a line, even if it finds nothing. */
-const sweepMetrics = { sweep_findings: 'Count', sweep_unvisited: 'Count' } as const;
+const sweepMetrics = { sweep_findings: 'Count' } as const;
 
 function milliseconds(name: string, line: Fields): Measurement[] {
   if (!Number.isFinite(line[name])) return [];

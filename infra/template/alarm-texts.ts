@@ -31,24 +31,16 @@ export const texts = {
     'The providers charged more than `creditsPerHourAlarm` in an hour. See lines with `credits` by `principal`. Leaked token: [block its caller](#keys-and-tokens). Growth: raise the parameter. Until then: the money is spent; callers’ limits still hold.',
   ceiling:
     'A task cost more than its ceiling. See `credits_above_ceiling`. Raise its rate in `creditRates` now. Until then: a caller’s limit isn’t exact.',
-  lostUploads:
-    'An upload’s check was given up, so its version stays pending; or a sweep got lost. See `causes` in its lines. Fix the cause, then [redrive](#redrive-dead-letters). Until then: that version stays pending; others go on.',
   lostChanges:
     'Changes of the public index were given up after ten retries. See `index` lines with `causes`. Fix the cause, `npm run admin -- index rebuild $on`, then purge the queue. Until then: the index shows the old state of those nodes, a ban’s too.',
   oldChanges:
     'A change of the public index has waited over an hour in its queue. See `index` lines with `causes`, throttles and the event source of `writeIndex`. Remove the cause. A large publisher takes long. Until then: the index shows the old state of those nodes, a ban’s too.',
   bucketSize:
     'The archives take more than 500 GB. See `npm run admin -- publisher list --by-size $on`, `node list --by-size $on`. Growth: raise the bound in `infra/template/alarms.ts`. One publisher: ask it. Until then: only the bill grows.',
-  noSweep:
-    'The sweep has not run for two hours. See its lines and throttles. Enable the rule. Until then: lost events stay lost, up to four days.',
   noDownloads:
     'The daily count of downloads has not ended for 36 hours. See its lines and throttles. Enable its rule: the next run counts a week. Until then: counts are old; logs wait for 30 days.',
   noCatalog:
     'Lists, pages, feed and sitemap have not been renewed for 15 minutes. See its lines and throttles. Enable its rule. Until then: lists and search are old; nodes’ own files are not.',
-  unvisited:
-    'A sweep leaves work undone. See the sweeps’ lines. Remove what keeps failing. Until then: those versions wait.',
-  found:
-    'A sweep published a version whose event was lost. See the `swept` lines. If repeated, check the bucket’s events and time-outs. Until then: repaired.',
   workSilent:
     'No run hands over what waits: messages are still worked off, but lost ones and waits above 15 minutes are not. See `hand_over` lines, faults and throttles of `handOverWork`. Enable its rule. Until then: lost messages and long waits stand still; nothing is lost.',
   workAge:

@@ -153,22 +153,11 @@ interface SweepAlarms {
   seconds?: number;
   /** Per period. */
   minRuns?: number;
-  periods?: When['periods'];
-  leavesWork?: true;
   /** Only a stage of this kind has the schedule. */
   only?: 'countsDownloads';
 }
 
-const hourly: Omit<SweepAlarms, 'sweep'> = {
-  missing: texts.noSweep,
-  seconds: hours,
-  minRuns: 1,
-  periods: [2, 2],
-  leavesWork: true,
-};
-
 const sweeps: SweepAlarms[] = [
-  { sweep: 'uploads', ...hourly },
   {
     sweep: 'downloads',
     missing: texts.noDownloads,
@@ -181,22 +170,12 @@ const sweeps: SweepAlarms[] = [
 
 function sweepAlarms(stage: Stage): Alarm[] {
   const running = sweeps.filter(({ only }) => !only || stage[only]);
-  const unvisited = running.filter(({ leavesWork }) => leavesWork);
-  const found = own(stage, 'sweep_findings', { sweep: 'uploads' });
-  const left = sumOf(
-    unvisited.map(({ sweep }) => [
-      sweep.replace('-', '_'),
-      own(stage, 'sweep_unvisited', { sweep }, 'Maximum'),
-    ]),
-  );
   return [
-    ...running.map(({ sweep, missing, seconds = 5 * minutes, minRuns = 3, periods = [3, 3] }) => {
+    ...running.map(({ sweep, missing, seconds = 5 * minutes, minRuns = 3 }) => {
       const runs = own(stage, 'sweep_findings', { sweep }, 'SampleCount');
-      const tooFew: When = { ...mustRun, seconds, periods, below: minRuns };
+      const tooFew: When = { ...mustRun, seconds, below: minRuns };
       return alarm(`sweep-missing-${sweep}`, 'notice', missing, runs, tooFew);
     }),
-    alarm('sweep-unvisited', 'notice', texts.unvisited, left, above(0, [3, 4], hours)),
-    alarm('sweep-findings', 'notice', texts.found, found, anyOfFifteen),
   ];
 }
 
@@ -289,10 +268,7 @@ function moneyAlarms(stage: Stage): Alarm[] {
 function uploadAlarms({ bucketName }: Stage): Alarm[] {
   const dimensions = { BucketName: bucketName, StorageType: 'StandardStorage' };
   const size: Metric = { namespace: 'AWS/S3', name: 'BucketSizeBytes', statistic: 'Average', dimensions };
-  return [
-    deadLetters('finalize-upload', 'FinalizeUploadFailures', texts.lostUploads),
-    alarm('bucket-size', 'notice', texts.bucketSize, size, above(500e9, [1, 2], days)),
-  ];
+  return [alarm('bucket-size', 'notice', texts.bucketSize, size, above(500e9, [1, 2], days))];
 }
 
 function indexAlarms(stage: Stage): Alarm[] {

@@ -169,9 +169,8 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
     finalizeUpload: [
       // A version is activated only while its publisher and the token that it was published with are in good standing.
       { table: ['BatchGetItem'], keys: ['nodes', 'publishers'] },
-      // The previous release also checks versions.
-      { table: ['UpdateItem', 'ConditionCheckItem'], keys: ['nodes'] },
-      due(),
+      // It drops a version that no archive has come for.
+      { table: ['UpdateItem', 'DeleteItem'], keys: ['nodes'] },
       { table: ['DeleteItem'], keys: ['pending'] },
       // The finalizer reads, copies and deletes one version of an upload, not a replacement.
       { bucket: ['GetObject', 'GetObjectVersion', 'DeleteObjectVersion'], folder: 'staging' },
@@ -181,7 +180,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       { bucket: ['PutObjectTagging', 'DeleteObjectTagging'], folder: 'archives' },
       // Without it, S3 answers 403 instead of 404 for a missing object.
       listBucket,
-      allow('sqs', ['SendMessage'], queue('FinalizeUploadFailures')),
+      served('FinalizeQueue'),
       allow('sqs', ['SendMessage'], queue('ExtractQueue')),
     ],
 

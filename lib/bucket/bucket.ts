@@ -44,11 +44,13 @@ export class StoredObject {
   readonly key: string;
   readonly versionId: string;
   readonly sizeBytes: number;
+  readonly arrivedAt: number;
 
-  constructor(key: string, versionId: string, sizeBytes: number) {
+  constructor(key: string, versionId: string, sizeBytes: number, arrivedAt: number) {
     this.key = key;
     this.versionId = versionId;
     this.sizeBytes = sizeBytes;
+    this.arrivedAt = arrivedAt;
   }
 
   /** The bytes from `start` to `end`, excluding `end`. */
@@ -70,12 +72,12 @@ export class ObjectChanged extends Error {
 
 export async function findObject(key: string): Promise<StoredObject | undefined> {
   try {
-    const { VersionId, ContentLength } = await s3().send(
+    const { VersionId, ContentLength, LastModified } = await s3().send(
       new HeadObjectCommand({ Bucket: bucketName(), Key: key }),
     );
     if (VersionId === undefined)
       throw new Error(`Versioning is off in the bucket "${bucketName()}". Switch it on.`);
-    return new StoredObject(key, VersionId, Number(ContentLength));
+    return new StoredObject(key, VersionId, Number(ContentLength), Number(LastModified));
   } catch (error) {
     if (statusOf(error) === 404) return undefined;
     throw error;

@@ -66,7 +66,7 @@ async function addUp(context: Context): Promise<void> {
   const shown = Object.entries(lastDays).filter(([, day]) => day >= first);
   await writeCountedNodes(context, { ended: new Date().toISOString(), lastDays: Object.fromEntries(shown) });
   const found = { files, nodes: counts.size, changed: changed.length };
-  log('info', 'sweep', { sweep: 'downloads', ...found, sweep_findings: missed, sweep_unvisited: 0 });
+  log('info', 'sweep', { sweep: 'downloads', ...found, sweep_findings: missed });
 }
 
 /** The stream doesn't pass numbers on, so the index's own queue writes the files of these nodes. */

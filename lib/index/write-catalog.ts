@@ -44,8 +44,8 @@ const maxOnPage = 250;
 export async function writeCatalog(_: unknown, invocation: EventInvocation): Promise<void> {
   const fields = { function: 'writeCatalog', function_request_id: invocation.awsRequestId };
   await withLogFields(fields, async () => {
-    const { lost = 0, written = 0, ...found } = (await refreshLists(contextOf(invocation))) ?? {};
-    log('info', 'sweep', { sweep: 'catalog', ...found, sweep_findings: written, sweep_unvisited: lost });
+    const { written = 0, ...found } = (await refreshLists(contextOf(invocation))) ?? {};
+    log('info', 'sweep', { sweep: 'catalog', ...found, sweep_findings: written });
   });
 }
 

@@ -142,9 +142,6 @@ function bansTo(current: NodeVersionRecord, bans: Bans): Changes<NodeVersionReco
     ...banFields(bans),
     pending_shard: null,
     pending_since: null,
-    // The finalizer that checks its archive finds the ban, and then no claim to give back.
-    checked_by: null,
-    checked_until: null,
     before_ban: before_ban ?? {
       status,
       ...(status_reason !== undefined && { status_reason, status_reason_code }),

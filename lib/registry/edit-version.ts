@@ -5,15 +5,15 @@ import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { note } from '../log.ts';
 import { type Decision, decide, type Once } from '../store/decide.ts';
-import { type Changes, onRevision, Plus, withChanges } from '../store/items.ts';
+import { type Changes, onRevision, withChanges } from '../store/items.ts';
 import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
-import { deleting, updating, type Write } from '../store/write.ts';
+import { updating, type Write } from '../store/write.ts';
 import { isIn } from '../work/lanes.ts';
 import { owe } from '../work/owe.ts';
 import { blockOf, may } from './may.ts';
 import { isDownloadable, maxVersionBytes, versionWrites } from './node-versions.ts';
 import { requireFits } from './nodes.ts';
-import { forgetPending } from './pending-versions.ts';
+import { dropping } from './pending-versions.ts';
 import { movedTo } from './publishers.ts';
 import {
   historyOf,
@@ -193,19 +193,15 @@ async function changeVersion(
       const { node, version } = may(caller, action, found);
       const changes = changesOf(version);
       if (changes === undefined) return { result: { version } };
-      const change = changes === 'drop' ? 'drop' : changeNames[action];
+      if (changes === 'drop')
+        return {
+          ...dropping(node, version, { actor, detail: reason }, once),
+          result: { version, change: changes },
+        };
+      const change = changeNames[action];
       const subject = `${node.id} ${version.version}`;
       const entry = { of: nodeKey(node.id), action: `node-version ${change}`, subject, detail: reason };
       const history = historyOf(actor, entry, once);
-      if (changes === 'drop') {
-        const writes = [
-          deleting<NodeVersionRecord>(version, onRevision(version)),
-          updating<NodeRecord>(node, { versions: new Plus(-1) }, onRevision(node)),
-          history,
-        ];
-        const begun = { publisherId, nodeId, version: version.version };
-        return { writes, beside: [(each) => forgetPending(each, begun)], result: { version, change } };
-      }
       const writes = versionWrites(node, versions, [{ before: version, changes }]);
       return { writes: [...writes, history], result: { version: withChanges(version, changes), change } };
     },

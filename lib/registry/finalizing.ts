@@ -1,11 +1,9 @@
 import type { StatusReasonCode } from '@node-registry/registry-rules/schemas/node-version';
-import type { Upload } from '../bucket/object-keys.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { describeError, log, note } from '../log.ts';
+import { log } from '../log.ts';
 import { decide } from '../store/decide.ts';
-import { dueWork } from '../store/due.ts';
-import { type Changes, type Clause, onRevision } from '../store/items.ts';
+import { type Changes, onRevision } from '../store/items.ts';
 import {
   keyOf,
   nodeKey,
@@ -16,15 +14,14 @@ import {
 } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update, updating } from '../store/write.ts';
-import type { Owing } from '../work/lanes.ts';
-import { owe, owesNothing } from '../work/owe.ts';
+import { laneOf, lanes, type Owing } from '../work/lanes.ts';
+import { nextLook, owe, owesNothing, timeText } from '../work/owe.ts';
 import { sendSoon } from '../work/send.ts';
 import { versionWrites } from './node-versions.ts';
 import { type AnswerOf, closedBy } from './may.ts';
-import { forgetPending } from './pending-versions.ts';
+import { dropping, forgetPending } from './pending-versions.ts';
 import {
   credentialRecord,
-  type NodeRecord,
   type NodeVersionRecord,
   nodeRecord,
   nodeVersionRecord,
@@ -33,19 +30,15 @@ import {
 } from './records.ts';
 
 /*
- * The states of a version once it is registered. *Listed* means that it is in the index `pending`, the list
- * of remaining work:
+ * The states of a version once it is registered. It owes the lane `finalize` until its node shows it, then `extract`:
  *
- *   pending, listed ──activate──> active, listed ──finishPublishing──> active, listed for its extraction
- *     │  ▲ beginChecks, then reject                  one transaction moves latest_version, and moves the
- *     └──┘ or endChecks; or close                    version to the extraction's shards
+ *   pending ──activate──> active ──finishPublishing──> active, owes its extraction
+ *     │  ▲                            one transaction moves latest_version, and what is owed
+ *     │  └── reject, waitOn
+ *     └── dropVersion, a day after its publish
  *
- * Each arrow is one function and one conditional write or transaction. If two finalizers take the same one,
- * the second one's condition fails; it changes nothing, and reads the upload's state again. A finalizer that
- * dies between two arrows leaves a listed version, which the next event or sweep continues.
- *
- * Checking an archive takes up to minutes, and each use of a signed URL is an event. So one finalizer at a
- * time checks an upload, and after some rejections its URL is used up.
+ * Each arrow is one function and one conditional write or transaction. Finalizers of one upload may run at the same time:
+ * if two take the same arrow, the second one's condition fails, and it looks again. One that dies is repeated by the lane.
  */
 
 /** Why a version stays pending, for a program and for its publisher. */
@@ -54,65 +47,52 @@ interface PendingReason {
   status_reason: string;
 }
 
-type FoundUpload =
-  | { state: 'awaited'; version: NodeVersionRecord }
-  | { state: 'closed'; reason?: PendingReason }
-  | { state: 'unknown' | 'superseded' | 'published_before' | 'rejected_before' | 'in_progress' };
-
 /** A publisher may put this many rejected archives to one URL; then a publish makes a new URL. */
 const maxRejections = 5;
 
-/** The state of an upload, from one read, for a finalizer that found this object under its key. */
-export async function readUpload(
-  context: Context,
-  upload: Upload,
-  finalizerId: string,
-  objectVersion?: string,
-): Promise<FoundUpload> {
-  const [versionItem, node] = await get(
-    context,
-    nodeVersionKey(upload.nodeId, upload.version),
-    nodeKey(upload.nodeId),
-  );
-  const version = nodeVersionRecord(versionItem);
-  if (version?.id !== upload.versionId) return { state: 'unknown' };
-  const { publisher_id, node_id, token_id, trust_id, status } = version;
-  note({ publisher_id, node_id, version: version.version, token_id, trust_id });
-  if (status !== pending && version.upload_id === undefined) return { state: 'published_before' };
-  if (version.upload_id !== upload.uploadId) return { state: 'superseded' };
-  if (status !== pending) return { state: 'closed' };
-  const reason = await findObstacle(context, version, nodeRecord(node));
-  if (reason) return { state: 'closed', reason };
-  if (wasRejected(version, objectVersion)) return { state: 'rejected_before' };
-  const { checked_by = finalizerId, checked_until = 0 } = version;
-  if (checked_by !== finalizerId && checked_until > Date.now()) return { state: 'in_progress' };
-  return { state: 'awaited', version };
+/** Whether it has waited for its upload for a day. */
+export function isOverdue({ at = '' }: NodeVersionRecord): boolean {
+  return Date.now() >= Date.parse(at) + lanes.finalize.ageSeconds.until * 1000;
 }
 
 /** Whether this object was rejected, or its signed URL is used up. */
-function wasRejected({ rejected_objects = [] }: NodeVersionRecord, objectVersion?: string): boolean {
-  if (objectVersion === undefined) return false;
+export function wasRejected({ rejected_objects = [] }: NodeVersionRecord, objectVersion: string): boolean {
   return rejected_objects.includes(objectVersion) || rejected_objects.length >= maxRejections;
 }
 
-/** The reason, apart from its archive, that keeps a version from becoming active. */
-async function findObstacle(
+/** The reason, apart from its archive, that keeps a version from becoming active. `superseded` if it has changed. */
+export async function obstacleTo(
   context: Context,
-  version: NodeVersionRecord,
-  node: NodeRecord | undefined,
-): Promise<PendingReason | undefined> {
-  const { publisher_id, token_hash = '', trust_id } = version;
-  const [publisher, credential] = await get(
+  before: NodeVersionRecord,
+): Promise<PendingReason | 'superseded' | undefined> {
+  const { publisher_id, node_id, token_hash = '', trust_id } = before;
+  const [version, node, publisher, credential] = await get(
     context,
+    keyOf(before),
+    nodeKey(node_id),
     publisherKey(publisher_id),
     trust_id === undefined
       ? personalAccessTokenKey(publisher_id, token_hash)
       : trustKey(publisher_id, trust_id),
   );
-  const usedCredential = credentialRecord(credential);
-  const found = { publisher: publisherRecord(publisher), usedCredential, node, version };
+  if (!isAwaited(nodeVersionRecord(version), before)) return 'superseded';
+  const found = {
+    publisher: publisherRecord(publisher),
+    usedCredential: credentialRecord(credential),
+    node: nodeRecord(node),
+    version: before,
+  };
   const answer = closedBy(undefined, 'activate version', found);
   return answer && pendingBecause(...obstacles[answer](trust_id === undefined));
+}
+
+function isAwaited(version: NodeVersionRecord | undefined, before: NodeVersionRecord): boolean {
+  return (
+    version?.id === before.id &&
+    version.status === pending &&
+    version.upload_id === before.upload_id &&
+    version.publisher_id === before.publisher_id
+  );
 }
 
 type Obstacle = readonly [code: StatusReasonCode, sentence: string];
@@ -151,70 +131,80 @@ interface PublishedArchive {
   sha256: string;
 }
 
-const unchecked = { checked_by: null, checked_until: null };
-
-/**
- * Keeps other finalizers from checking until this one's deadline. The id that Lambda gives an event and all
- * its retries names a finalizer. False if the version changed since it was read.
- */
-export async function beginChecks(
+/** The version stays pending until the next look, and its publisher can read why. False if it has changed. */
+export async function waitOn(
   context: Context,
   version: NodeVersionRecord,
-  finalizerId: string,
+  changes: Changes<NodeVersionRecord> = {},
 ): Promise<boolean> {
-  const changes = { checked_by: finalizerId, checked_until: context.deadline };
-  return (await update<NodeVersionRecord>(context, version, changes, onRevision(version))).written;
+  const pending_since = timeText(nextLook('finalize', version, Date.now()));
+  const waiting = { ...changes, tries: 0, pending_since };
+  return (await update<NodeVersionRecord>(context, version, waiting, onRevision(version))).written;
 }
 
-/** After a failure that another event may get past. If it fails, retries of the same event get through. */
-export async function endChecks(context: Context, upload: Upload, finalizerId: string): Promise<void> {
-  await change(context, upload, unchecked, checkedBy(finalizerId)).catch((error: unknown) =>
-    log('warn', 'checks_kept', describeError(error)),
-  );
+/** It is looked at again until it is dropped. */
+export function lookLater(
+  context: Context,
+  version: NodeVersionRecord,
+  { last_error }: Changes<Owing>,
+): Promise<boolean> {
+  return waitOn(context, version, { last_error });
 }
 
-/** The version stays pending, and its publisher can read why. */
-export function close(context: Context, upload: Upload, reason: PendingReason): Promise<boolean> {
-  return change(context, upload, { ...reason, ...unchecked });
-}
-
-/** Rejects these bytes, and ends the checks. The reason mentions it if the URL accepts no more archives. */
+/** Rejects these bytes. The reason mentions it if the URL accepts no more archives. False if it has changed. */
 export function reject(
   context: Context,
-  upload: Upload,
-  { rejected_objects = [] }: NodeVersionRecord,
-  { finalizerId, versionId, problem }: { finalizerId: string; versionId: string; problem: string },
+  before: NodeVersionRecord,
+  objectVersion: string,
+  problem: string,
 ): Promise<boolean> {
-  const rejected = [...rejected_objects, versionId];
-  const usedUp = `An upload address accepts ${maxRejections} archives. Publish again for a new one.`;
-  const changes: Changes<NodeVersionRecord> = {
-    status_reason_code: 'archive_rejected',
-    status_reason: rejected.length < maxRejections ? problem : `${problem} ${usedUp}`,
-    rejected_objects: rejected,
-    ...unchecked,
-  };
-  return change(context, upload, changes, checkedBy(finalizerId));
+  return decide(context, { first: [keyOf(before)] as const }, ([item]) => {
+    const version = nodeVersionRecord(item);
+    if (!version || !isAwaited(version, before)) return { result: false };
+    // By another finalizer.
+    if (wasRejected(version, objectVersion)) return { result: true };
+    const rejected_objects = [...(version.rejected_objects ?? []), objectVersion];
+    const usedUp = `An upload address accepts ${maxRejections} archives. Publish again for a new one.`;
+    const changes: Changes<NodeVersionRecord> = {
+      status_reason_code: 'archive_rejected',
+      status_reason: rejected_objects.length < maxRejections ? problem : `${problem} ${usedUp}`,
+      rejected_objects,
+    };
+    return { writes: [updating<NodeVersionRecord>(version, changes, onRevision(version))], result: true };
+  });
 }
 
-function checkedBy(finalizerId: string): Clause<NodeVersionRecord> {
-  return ['checked_by', '=', finalizerId];
+/** Its label is free again. False if it has changed. */
+export function dropVersion(context: Context, before: NodeVersionRecord): Promise<boolean> {
+  return decide(context, { first: [keyOf(before), nodeKey(before.node_id)] as const }, (found, once) => {
+    const [version, node] = [nodeVersionRecord(found[0]), nodeRecord(found[1])];
+    if (!version || !node || !isAwaited(version, before)) return { result: false };
+    const detail = 'Its archive did not arrive within a day.';
+    return {
+      ...dropping(
+        node,
+        version,
+        { actor: { operator: 'finalizeUpload', publicReason: detail }, detail },
+        once,
+      ),
+      result: true,
+    };
+  });
 }
 
 /**
  * Node, publisher and credential are read right before the write, but aren't part of it: a transaction that
  * checks them would make all uploads of a publisher or of a token wait for each other. A ban is written
- * before the versions that it bans, and removes each of those from `pending`. So an activation that read the
+ * before the versions that it bans, and ends what each of those owes. So an activation that read the
  * earlier state fails its condition or is banned a moment later. A credential revoked, or a node withdrawn,
  * in that moment stays so after it.
  */
 export async function activate(
   context: Context,
-  upload: Upload,
-  finalizerId: string,
+  version: NodeVersionRecord,
   archive: PublishedArchive,
 ): Promise<boolean> {
-  const found = await readUpload(context, upload, finalizerId);
-  if (found.state !== 'awaited') return false;
+  if (await obstacleTo(context, version)) return false;
   const changes: Changes<NodeVersionRecord> = {
     status: 'NodeVersionStatusActive',
     status_reason: null,
@@ -224,25 +214,12 @@ export async function activate(
     sha256: archive.sha256,
     upload_id: null,
     rejected_objects: null,
-    ...unchecked,
     published_at: new Date().toISOString(),
   };
-  return change(context, upload, changes);
-}
-
-/** Changes a version if it still waits for this upload. */
-async function change(
-  context: Context,
-  upload: Upload,
-  changes: Changes<NodeVersionRecord>,
-  ...clauses: Clause<NodeVersionRecord>[]
-): Promise<boolean> {
-  const key = nodeVersionKey(upload.nodeId, upload.version);
-  const { written } = await update<NodeVersionRecord>(context, key, changes, [
-    ['id', '=', upload.versionId],
+  const { written } = await update<NodeVersionRecord>(context, version, changes, [
+    ['id', '=', version.id],
     ['status', '=', pending],
-    ['upload_id', '=', upload.uploadId],
-    ...clauses,
+    ['upload_id', '=', version.upload_id],
   ]);
   return written;
 }
@@ -268,7 +245,7 @@ function moveLatest(
   const first = [nodeVersionKey(nodeId, label), nodeKey(nodeId)] as const;
   return decide(context, { first }, ([versionItem, nodeItem]) => {
     const [version, node] = [nodeVersionRecord(versionItem), nodeRecord(nodeItem)];
-    if (!version || !node || dueWork(version) !== 'uploads' || version.status === pending)
+    if (!version || !node || laneOf(version) !== 'finalize' || version.status === pending)
       return { result: undefined };
     const isDue = version.host_node_extract_status === 'pending';
     const owing = isDue ? owe('extract', version, version.publisher_id) : undefined;

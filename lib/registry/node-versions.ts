@@ -8,16 +8,15 @@ import {
   Provenance,
 } from '@node-registry/registry-rules/schemas/node-version';
 import { compareVersions, isPreRelease } from '@node-registry/registry-rules/version-label';
-import { nodeVersionKey } from '../store/keys.ts';
-import { queryAll, readAll } from '../store/read.ts';
-import type { DueKey } from '../store/due.ts';
 import { type Changes, onRevision, withChanges } from '../store/items.ts';
+import { type Key, nodeVersionKey } from '../store/keys.ts';
+import { queryAll } from '../store/read.ts';
 import { updating, type Write } from '../store/write.ts';
+import { nextLook, owe, timeText } from '../work/owe.ts';
 import {
   type NodeRecord,
   type NodeVersionRecord,
   nodeVersionRecord,
-  pending,
   pickFields,
   type VersionCopy,
   withdrawn,
@@ -44,6 +43,17 @@ export const waitingForUpload = {
   status_reason_code: 'awaiting_upload',
 } as const;
 
+/** The upload that a version waits for. */
+export function awaitedUpload({ node_id, version, id, upload_id = '' }: NodeVersionRecord): Upload {
+  return { nodeId: node_id, version, versionId: id, uploadId: upload_id };
+}
+
+/** The fields by which a version waits for an upload from now on. A signed URL accepts it for fifteen minutes. */
+export function waitForUpload(key: Key, publisherId: string, now: number) {
+  const at = timeText(now);
+  return { ...owe('finalize', key, publisherId, nextLook('finalize', { ...key, at }, now)), at };
+}
+
 type PublisherFields = Omit<NodeVersionInput, 'version'>;
 
 /** A publisher's fields of a version, as attributes. Null and absent both leave a field out. */
@@ -68,35 +78,6 @@ export function isDownloadable({ status }: VersionCopy): boolean {
 /** Those that name a withdrawn version still get it: others depend on its bytes. */
 export function isOffered(version: VersionCopy): boolean {
   return isDownloadable(version) || version.status === withdrawn;
-}
-
-/** The fields that a sweep needs: a version can hold 120 KB, and a page of them would fill the memory. */
-const listedFields = [
-  ...(['pk', 'sk', 'id', 'node_id', 'version', 'status', 'status_reason'] as const),
-  ...(['upload_id', 'pending_since', 'archive_key'] as const),
-] satisfies (keyof NodeVersionRecord)[];
-
-/** A version with due work: until its finalizer is done, and then until its host nodes are read. */
-export type ListedVersion = Pick<NodeVersionRecord, (typeof listedFields)[number]> & {
-  pending_since: string;
-};
-
-/** The versions under some keys of the index, newest first, except those whose work has ended meanwhile. */
-export async function readListedVersions(
-  context: Context,
-  keys: readonly DueKey[],
-): Promise<ListedVersion[]> {
-  const versions = (await readAll(context, keys, { fields: listedFields })).flatMap((item) => {
-    const { pending_since, ...version } = nodeVersionRecord(item);
-    return pending_since === undefined ? [] : [{ ...version, pending_since }];
-  });
-  return versions.sort((a, b) => b.pending_since.localeCompare(a.pending_since));
-}
-
-/** The upload that a version still waits for, if any. */
-export function awaitedUpload(listed: ListedVersion): Upload | undefined {
-  const { node_id: nodeId, version, id: versionId, upload_id: uploadId, status } = listed;
-  return status === pending && uploadId ? { nodeId, version, versionId, uploadId } : undefined;
 }
 
 /*

@@ -2,12 +2,16 @@ import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
-import { always, type Changes, Plus } from '../store/items.ts';
-import { type Key, nodeVersionKey, pendingVersionKey, publishingKey } from '../store/keys.ts';
-import { put, remove, updateOnce } from '../store/write.ts';
+import type { Beside, Once } from '../store/decide.ts';
+import { always, type Changes, onRevision, Plus } from '../store/items.ts';
+import { type Key, nodeKey, nodeVersionKey, pendingVersionKey, publishingKey } from '../store/keys.ts';
+import { deleting, put, remove, updateOnce, updating, type Write } from '../store/write.ts';
 import { dayOf, secondsLeft } from '../windows.ts';
 import {
+  historyOf,
+  type NodeRecord,
   type NodeVersionRecord,
+  type Operator,
   type PendingVersionRecord,
   type PublishingRecord,
   type PublisherRecord,
@@ -109,6 +113,25 @@ export async function forgetPending(
   { publisherId, nodeId, version }: Begun,
 ): Promise<void> {
   await forget(context, publisherId, pendingVersionKey(publisherId, nodeVersionKey(nodeId, version)));
+}
+
+/** What drops a version that no archive has come for: its label is free again. */
+export function dropping(
+  node: NodeRecord,
+  version: NodeVersionRecord,
+  { actor, detail }: { actor: string | Operator; detail: string | undefined },
+  once: Once,
+): { writes: Write[]; beside: Beside[] } {
+  const subject = `${node.id} ${version.version}`;
+  const begun = { publisherId: version.publisher_id, nodeId: node.id, version: version.version };
+  return {
+    writes: [
+      deleting<NodeVersionRecord>(version, onRevision(version)),
+      updating<NodeRecord>(node, { versions: new Plus(-1) }, onRevision(node)),
+      historyOf(actor, { of: nodeKey(node.id), action: 'node-version drop', subject, detail }, once),
+    ],
+    beside: [(context) => forgetPending(context, begun)],
+  };
 }
 
 export async function forget(context: Context, publisherId: string, record: Key): Promise<void> {

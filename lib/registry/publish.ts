@@ -11,7 +11,6 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { type Beside, type Decision, decide, type Found, type Once } from '../store/decide.ts';
-import { dueShard } from '../store/due.ts';
 import { absent, type Changes, type Item, Plus, withChanges } from '../store/items.ts';
 import {
   type Key,
@@ -33,7 +32,14 @@ import {
 } from './credentials.ts';
 import { editVersion, extractAgain, isEdit } from './edit-version.ts';
 import { ask, blockOf, may } from './may.ts';
-import { maxVersionBytes, nodeVersionView, versionFields, waitingForUpload } from './node-versions.ts';
+import {
+  awaitedUpload,
+  maxVersionBytes,
+  nodeVersionView,
+  versionFields,
+  waitForUpload,
+  waitingForUpload,
+} from './node-versions.ts';
 import { changedFields, mayChange, nodeChanges, requireFits, requireNodeFits } from './nodes.ts';
 import {
   countNewNode,
@@ -121,7 +127,7 @@ export async function findAwaitedUpload(
   may(publication.caller, 'publish version', standing);
   const { version: registered } = standing;
   if (!registered || registered.id !== id || registered.status !== pending) return undefined;
-  return uploadFor(registered);
+  return awaitedUpload(registered);
 }
 
 /** What a publish is about. */
@@ -212,7 +218,7 @@ function decidePublish(
     const edit = { node, version, versions: versionItems.map(versionOf), input: publication.version };
     const { edited, writes } = editVersion({ ...edit, actor: actorOf(caller, credential) }, once);
     // No version waits for this upload, so an archive put to its URL is deleted.
-    const upload = uploadFor({ ...edited, upload_id: uploadId });
+    const upload = awaitedUpload({ ...edited, upload_id: uploadId });
     const result = { version: nodeVersionView(edited), upload, isCounted: false };
     return { writes: [...writes, ...credential.writes], beside: [used], result };
   }
@@ -234,7 +240,7 @@ function decidePublish(
   // A publish that died may have left the version without its record.
   if (!version || !isRecorded(begun, record))
     beside.push((context) => recordPending(context, { publisherId, nodeId, version: record.version }));
-  const result = { version: pickFields<NodeVersion>(record, NodeVersion), upload: uploadFor(record) };
+  const result = { version: pickFields<NodeVersion>(record, NodeVersion), upload: awaitedUpload(record) };
   return { writes, beside, result: { ...result, isCounted: nodesADay !== undefined } };
 }
 
@@ -281,16 +287,10 @@ function pendingVersion(
     ...credential.kept,
     revision: (begun?.revision ?? 0) + 1,
     upload_id: uploadId,
-    // Spread over sixteen partitions of the index, so that it supports as many publishes as the table does.
-    pending_shard: dueShard('uploads', id),
-    pending_since: now,
+    ...waitForUpload(nodeVersionKey(nodeId, version.version.normal), publisherId, once.now),
   };
   requireFits(record, maxVersionBytes);
   return record;
-}
-
-function uploadFor({ node_id, version, id, upload_id = '' }: NodeVersionRecord): Upload {
-  return { nodeId: node_id, version, versionId: id, uploadId: upload_id };
 }
 
 function changesOf({ node: input, caller }: Publication, node: NodeRecord | undefined): Changes<NodeRecord> {

@@ -151,9 +151,6 @@ export interface NodeVersionRecord extends Stored, VersionCopy, Omit<Owing, keyo
   upload_id?: string;
   /** The rejected archives that came to that upload's URL, by their S3 version ids. */
   rejected_objects?: readonly string[];
-  /** The finalizer that checks an archive for it, and until when, in milliseconds. */
-  checked_by?: string;
-  checked_until?: number;
   /** The reasons for its bans, by the banned subject: it stays banned until the last of them is lifted. */
   bans?: Partial<Record<BanSubject, string>>;
   before_ban?: BeforeBan;

@@ -17,7 +17,6 @@
  *   host nodes of a node version      NODE#<folded id>#<normal> HOST_NODE#<name>            one query lists them
  *   responses kept for idempotency    IDEMPOTENCY#<sha256>      ANSWER, PART#<attempt>#<n>  expire by `ttl`
  *   ID tokens that were used          ID_TOKEN#<sha256>         USE                         expire by `ttl`
- *   versions waiting for an upload    index `pending`: pending_shard, pending_since         sparse, for the sweep
  *   account of a caller who pays      CALLER#<sha256>           ACCOUNT                     sums, open attempts, limits
  *   callers with limits of their own  CALLERS                   LIMITS#<caller sha256>       one query lists them
  *   uploads that a caller was asked for CALLER#<sha256>         UPLOADS                     expire by `ttl`

@@ -1,142 +1,124 @@
-import type { Context } from '../context.ts';
 import { ArchiveProblem } from '@node-registry/registry-rules/archives/archive-problem';
-import * as config from '../config.ts';
 import { checkArchive } from '@node-registry/registry-rules/archives/check-archive';
+import * as config from '../config.ts';
 import { copyOnce, deleteObject, findObject, ObjectChanged, type StoredObject } from '../bucket/bucket.ts';
-import { archiveKey, type Upload, uploadOf } from '../bucket/object-keys.ts';
-import { note } from '../log.ts';
+import { archiveKey, decodeKey, stagingKey, uploadOf } from '../bucket/object-keys.ts';
+import type { Context } from '../context.ts';
+import { isObject, type JsonObject } from '../json.ts';
+import { log, note } from '../log.ts';
 import { denyIfBanned } from '../registry/denied-archives.ts';
 import {
   activate,
-  beginChecks,
-  close,
-  endChecks,
+  dropVersion,
   finishPublishing,
-  readUpload,
+  isOverdue,
+  lookLater,
+  obstacleTo,
   reject,
+  wasRejected,
+  waitOn,
 } from '../registry/finalizing.ts';
-import type { NodeVersionRecord } from '../registry/records.ts';
+import { awaitedUpload } from '../registry/node-versions.ts';
+import { type NodeVersionRecord, nodeVersionRecord, pending } from '../registry/records.ts';
+import { type Key, nodeVersionKey } from '../store/keys.ts';
+import { get } from '../store/read.ts';
+import { type Outcome, worker } from '../work/worker.ts';
 
-/** The state of an upload for its version, as a finalizer or a sweep reports it. */
-export type UploadState =
-  /** The version does not exist. */
-  | 'unknown'
-  /** The version was published again, and waits for another upload. */
-  | 'superseded'
-  /** The version is banned, or its node, publisher or credential is not in good standing. */
+/** Publishes archives that arrived. S3's messages come with each use of a signed URL; lib/registry/finalizing.ts has the states. */
+export const finalizeUploads = worker<NodeVersionRecord>('finalize', {
+  handle: finalizeUpload,
+  itemsOf: versionsOf,
+  giveUp: lookLater,
+});
+
+/** How a look at a version ended. */
+type UploadResult =
+  /** It waits for its archive, or keeps it until its node, publisher or credential is in good standing. */
+  | 'waiting'
   | 'closed'
-  /** The version has this archive; `published` if this finalizer published it. */
+  /** It has waited for a day. */
+  | 'dropped'
+  /** It has its archive; `completed` if only its node did not show it yet. */
   | 'published'
-  | 'published_before'
-  /** The version waits for this upload, but these bytes were rejected, or the URL is used up. */
+  | 'completed'
+  /** These bytes were rejected, now or before, or the URL is used up. Another archive may have arrived meanwhile. */
   | 'rejected'
   | 'rejected_before'
-  /** Another finalizer checks an archive of this upload. */
-  | 'in_progress'
-  /** The version waits for its upload; its key has no object. A sweep reports `waiting` or `abandoned`. */
-  | 'missing'
-  | 'waiting'
-  | 'abandoned'
-  /** A sweep had no time for the check. */
-  | 'unvisited'
-  /** A sweep found an active version, and only had to update its node's latest_version. */
-  | 'completed';
+  /** It has changed meanwhile. */
+  | 'superseded';
 
-/** After these, nothing under the object key is ever published. */
-const isOver: ReadonlySet<UploadState> = new Set(['published', 'published_before', 'superseded', 'unknown']);
+const isOver: ReadonlySet<UploadResult> = new Set(['waiting', 'closed', 'dropped', 'published', 'completed']);
 
-/** After these, an earlier run or this one may have copied an archive that no record names. */
-const mayBeBanned: ReadonlySet<UploadState> = new Set(['closed', 'published_before', 'superseded']);
-
-/** How often the upload is read again because the object version found before is gone. */
-const maxLooks = 5;
-
-/** A URL can be used without limit, and each use has an event of its own. */
-const maxSteps = 50;
-
-/** One finalizer's work on one upload. */
-interface Finalization {
-  upload: Upload;
-  objectKey: string;
-  finalizerId: string;
-  hasTimeFor: (sizeBytes: number) => boolean;
+/** Publishes the archive that a version waits for, or records why it was rejected. Several may do so at the same time. */
+export async function finalizeUpload(context: Context, version: NodeVersionRecord): Promise<Outcome> {
+  const { publisher_id, node_id, version: label, token_id, trust_id } = version;
+  note({ publisher_id, node_id, version: label, token_id, trust_id });
+  const started = performance.now();
+  const isPending = version.status === pending;
+  const object = isPending ? await findObject(stagingKey(awaitedUpload(version))) : undefined;
+  const outcome = await (isPending ? finalize(context, version, object) : complete(context, version));
+  const ms = Math.round(performance.now() - started);
+  log('info', 'upload', { outcome, ms, ...(object && { lag_ms: Date.now() - object.arrivedAt }) });
+  return isOver.has(outcome) ? 'done' : 'more';
 }
 
-/**
- * Publishes the archive under a staging key, or records why it was rejected. Trusts only the key in the
- * event, so events may come twice, late or out of order; lib/registry/finalizing.ts has the states.
- */
-export async function finalizeUpload(
+async function complete(context: Context, { node_id, version }: NodeVersionRecord): Promise<UploadResult> {
+  await finishPublishing(context, node_id, version);
+  return 'completed';
+}
+
+async function finalize(
   context: Context,
-  objectKey: string,
-  finalizerId: string,
-  hasTimeFor: (sizeBytes: number) => boolean = () => true,
-): Promise<UploadState> {
-  const upload = uploadOf(objectKey);
-  if (!upload) return 'unknown';
-  const result = await takeSteps(context, { upload, objectKey, finalizerId, hasTimeFor });
-  if (result === 'published' || result === 'published_before')
-    await finishPublishing(context, upload.nodeId, upload.version);
-  if (mayBeBanned.has(result)) await denyIfBanned(context, upload);
-  if (isOver.has(result)) await removeAll(context, objectKey);
-  return result;
-}
-
-/** Reads the current state and takes the next step, until nothing is left to do. */
-async function takeSteps(context: Context, finalization: Finalization): Promise<UploadState> {
-  const { upload, objectKey, finalizerId, hasTimeFor } = finalization;
-  // Events of uploads that arrive during a check end when they find it running, so after a rejection look for
-  // the next upload.
-  let last: UploadState = 'missing';
-  for (let looks = 1; looks <= maxSteps; looks += 1) {
-    const object = await findObject(objectKey);
-    const found = await readUpload(context, upload, finalizerId, object?.versionId);
-    if (found.state === 'closed') {
-      note({ reason: found.reason?.status_reason_code });
-      if (!found.reason || (await close(context, upload, found.reason))) return 'closed';
-    } else if (found.state === 'rejected_before' && object) {
-      await deleteObject(object);
-      if (last === 'missing') last = 'rejected_before';
-    } else if (found.state !== 'awaited') return found.state;
-    else if (!object) return last;
-    else if (!hasTimeFor(object.sizeBytes)) return 'unvisited';
-    else if (await beginChecks(context, found.version, finalizerId)) {
-      const publishing = publishOrReject(context, finalization, found.version, object);
-      const result = await publishing.catch(async (error: unknown) => {
-        if (error instanceof ObjectChanged && looks < maxLooks) return undefined;
-        await endChecks(context, upload, finalizerId);
-        throw error;
-      });
-      if (result === 'published') return result;
-      last = result ?? last;
-    }
+  version: NodeVersionRecord,
+  object: StoredObject | undefined,
+): Promise<UploadResult> {
+  const reason = object && (await obstacleTo(context, version));
+  if (reason === 'superseded') return reason;
+  // A check that dies again and again must not keep the label taken.
+  if (isOverdue(version) && (!object || reason || Number(version.tries) > 1))
+    return (await dropVersion(context, version)) ? 'dropped' : 'superseded';
+  if (!object || reason) {
+    note({ reason: reason?.status_reason_code });
+    if (!(await waitOn(context, version, reason))) return 'superseded';
+    return reason ? 'closed' : 'waiting';
   }
-  return last;
+  note({ key: object.key, size_bytes: object.sizeBytes });
+  if (wasRejected(version, object.versionId)) {
+    await deleteObject(object);
+    return 'rejected_before';
+  }
+  return publishOrReject(context, version, object).catch((error: unknown) => {
+    if (error instanceof ObjectChanged) return 'superseded';
+    throw error;
+  });
 }
 
-/** Checks the archive, and copies or deletes it accordingly. Undefined if the version changed meanwhile. */
+/** Checks the archive, and copies or deletes it accordingly. */
 async function publishOrReject(
   context: Context,
-  { upload, finalizerId }: Finalization,
   version: NodeVersionRecord,
   object: StoredObject,
-): Promise<'published' | 'rejected' | undefined> {
-  const { versionId, sizeBytes } = object;
-  note({ size_bytes: sizeBytes });
+): Promise<UploadResult> {
   const checked = await checkArchive(object, config.archives().MAX_ARCHIVE_BYTES).catch(archiveProblemOnly);
   if (checked instanceof ArchiveProblem) {
     note({ reason: checked.message });
-    const rejected = { finalizerId, versionId, problem: checked.message };
-    if (!(await reject(context, upload, version, rejected))) return undefined;
+    if (!(await reject(context, version, object.versionId, checked.message))) return 'superseded';
     await deleteObject(object);
     return 'rejected';
   }
+  const upload = awaitedUpload(version);
   const { sha256 } = checked;
-  const archive = { key: archiveKey(upload, sha256), sizeBytes, sha256 };
+  const archive = { key: archiveKey(upload, sha256), sizeBytes: object.sizeBytes, sha256 };
   // A ban during the check marked only the archives that it found, and the publisher can compute this one's URL.
-  if ((await readUpload(context, upload, finalizerId)).state !== 'awaited') return undefined;
+  if (await obstacleTo(context, version)) return 'superseded';
   await copyOnce(object, archive.key);
-  return (await activate(context, upload, finalizerId, archive)) ? 'published' : undefined;
+  if (!(await activate(context, version, archive))) {
+    await denyIfBanned(context, upload);
+    return 'superseded';
+  }
+  await finishPublishing(context, version.node_id, version.version);
+  await removeAll(context, object.key);
+  return 'published';
 }
 
 function archiveProblemOnly(error: unknown): ArchiveProblem {
@@ -145,12 +127,40 @@ function archiveProblemOnly(error: unknown): ArchiveProblem {
 }
 
 /**
- * A signed URL accepts objects of any size until it expires, so nothing stays there. Removing a version of an
- * object uncovers the one before it, and the events of objects that arrived during a check ended when they
- * found it running.
+ * The versions that S3's message is about. A signed URL accepts objects of any size until it expires, so what comes for an
+ * upload that is over is deleted.
  */
+async function versionsOf(context: Context, { Records, Event }: JsonObject): Promise<Key[] | undefined> {
+  if (!Array.isArray(Records)) return Event === 's3:TestEvent' ? [] : undefined;
+  const keys: Key[] = [];
+  for (const record of Records) {
+    const objectKey = decodeKey(String(isObject(record) && keyIn(record)));
+    const upload = uploadOf(objectKey);
+    if (!upload) continue;
+    const key = nodeVersionKey(upload.nodeId, upload.version);
+    const version = nodeVersionRecord((await get(context, key))[0]);
+    // A finalizer that died may have copied an archive after a ban listed the bucket.
+    if (version?.bans) await denyIfBanned(context, upload);
+    if (version?.id === upload.versionId && version.upload_id === upload.uploadId) {
+      keys.push(key);
+      continue;
+    }
+    await removeAll(context, objectKey);
+    log('info', 'upload', { outcome: 'superseded', node_id: upload.nodeId, version: upload.version });
+  }
+  return keys;
+}
+
+function keyIn({ s3 }: JsonObject): unknown {
+  return isObject(s3) && isObject(s3.object) ? s3.object.key : undefined;
+}
+
+/** A URL can be used without limit. */
+const maxRemovals = 50;
+
+/** Removing a version of an object uncovers the one before it. */
 async function removeAll(context: Context, objectKey: string): Promise<void> {
-  for (let steps = 0; steps < maxSteps && Date.now() < context.deadline; steps += 1) {
+  for (let steps = 0; steps < maxRemovals && Date.now() < context.deadline; steps += 1) {
     const object = await findObject(objectKey);
     if (!object) return;
     await deleteObject(object);

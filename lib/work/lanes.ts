@@ -41,6 +41,20 @@ const minutes = 60;
 const hours = 3600;
 
 export const lanes = {
+  finalize: {
+    function: 'finalizeUpload',
+    item: 'version that waits for its archive, or that its node doesn’t show yet',
+    group: 'the publisher',
+    shards: 4,
+    leaseSeconds: 330,
+    waitSeconds: [10, minutes, 5 * minutes, 30 * minutes, hours, 2 * hours],
+    ageSeconds: { from: 30 * minutes, to: 12 * hours, until: 24 * hours },
+    moreSeconds: 2,
+    givenUp: 'looked at again until a day after its publish, then dropped',
+    without: 'no version becomes active',
+    maxAgeSeconds: 15 * minutes,
+    maxGivenUp: 0,
+  },
   deliver: {
     function: 'deliverNotifications',
     item: 'notification',
@@ -75,7 +89,7 @@ export const lanes = {
     group: 'the publisher',
     shards: 4,
     leaseSeconds: 150,
-    waitSeconds: [30, 5 * minutes, 30 * minutes, 1 * hours, 2 * hours],
+    waitSeconds: [30, 5 * minutes, 30 * minutes, hours, 2 * hours],
     moreSeconds: 2,
     givenUp: 'its host nodes are `failed`, until it is published again',
     without: 'host nodes stay `pending`',

@@ -1,7 +1,7 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { maxDelaySeconds } from '../aws/queue.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
-import { parseObject } from '../json.ts';
+import { type JsonObject, parseObject } from '../json.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { type Changes, typedRead } from '../store/items.ts';
 import type { Key } from '../store/keys.ts';
@@ -27,6 +27,8 @@ interface Handler<Item extends Owing> {
   handle: (context: Context, item: Item) => Promise<Outcome>;
   /** Writes the changes of an item that is given up, and what else that means. False if it has changed. */
   giveUp?: (context: Context, item: Item, changes: Changes<Owing>) => Promise<boolean>;
+  /** The items that a message of another service is about. Undefined if it can't be read. */
+  itemsOf?: (context: Context, body: JsonObject) => Promise<Key[] | undefined>;
   /** What the function does on its schedule, if it has one. */
   scheduled?: (context: Context) => Promise<unknown>;
 }
@@ -63,9 +65,10 @@ function isInterrupted<Item extends Owing>(
 ): Promise<SQSBatchResponse['batchItemFailures']> {
   return withLogFields({}, async () => {
     try {
-      const message = readMessage(body);
-      if (message) await work(context, name, handler, message);
-      else log('error', 'work', { lane: name, outcome: 'unreadable', message: messageId });
+      const content = parseObject(body) ?? {};
+      const messages = readMessage(content) ?? (await handler.itemsOf?.(context, content));
+      if (!messages) log('error', 'work', { lane: name, outcome: 'unreadable', message: messageId });
+      for (const message of messages ?? []) await work(context, name, handler, message);
       return [];
     } catch (error) {
       log('error', 'work', {
@@ -80,24 +83,27 @@ function isInterrupted<Item extends Owing>(
 }
 
 interface Message extends Key {
-  tries: number;
+  /** Absent if another service sent it: what it says is new, so its tries begin again. */
+  tries?: number;
 }
 
-function readMessage(body: string): Message | undefined {
-  const { pk, sk, tries } = parseObject(body) ?? {};
+function readMessage({ pk, sk, tries }: JsonObject): Message[] | undefined {
   if (typeof pk !== 'string' || typeof sk !== 'string' || !Number.isSafeInteger(tries)) return undefined;
-  return { pk, sk, tries: Number(tries) };
+  return [{ pk, sk, tries: Number(tries) }];
 }
 
 async function work<Item extends Owing>(
   context: Context,
   name: LaneName,
-  { handle, giveUp: giveUpItem }: Handler<Item>,
-  { tries, ...key }: Message,
+  handler: Handler<Item>,
+  message: Message,
 ): Promise<void> {
+  const { handle, giveUp: giveUpItem } = handler;
+  const { tries: told, ...key } = message;
+  const tries = told ?? 0;
   const read = typedRead<Item>();
   const found = read((await get(context, key))[0]);
-  if (!found || laneOf(found) !== name || (found.tries ?? 0) !== tries)
+  if (!found || laneOf(found) !== name || (told !== undefined && (found.tries ?? 0) !== told))
     return log('info', 'work', { lane: name, outcome: 'superseded', ...key });
   const { waitSeconds, moreSeconds }: Lane = lanes[name];
   const isCounted = waitSeconds.length > 0;
@@ -117,8 +123,9 @@ async function work<Item extends Owing>(
   // The last try died.
   if (isCounted && tries > waitSeconds.length) return giveUp({});
   if (isCounted) {
-    const begun = await change({ tries: tries + 1, ...leased(name, found) }, tries);
-    if (!begun.written) return;
+    const begun = await change({ tries: tries + 1, ...leased(name, found) }, found.tries ?? 0);
+    // Another try has begun: for the same message, or without knowing what a service says now.
+    if (!begun.written) return told === undefined ? work(context, name, handler, message) : undefined;
     item = read({ ...begun.item });
   }
   const outcome = await handle(context, item).catch((error: unknown) => {
@@ -129,7 +136,7 @@ async function work<Item extends Owing>(
   if (outcome === 'more') {
     const pending_since = timeText(Date.now() + lostAfterMs);
     const { written } = await change({ tries, pending_since }, isCounted ? tries + 1 : tries);
-    if (written) await sendSoon(context, name, found, moreSeconds);
+    if (written) await sendSoon(context, name, { ...found, tries }, moreSeconds);
     return;
   }
   // The hand-over has said when it is looked at again.

@@ -16,7 +16,7 @@ import { beforeNext, intercept } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { setFields, storedItem, storedNode } from '../support/registry.ts';
 import {
-  extractionEvent,
+  workEvent,
   finalize,
   publish,
   putObject,
@@ -66,7 +66,7 @@ describe('a published archive', () => {
   test('gets its host nodes as entries, and its version and node say so', async () => {
     const archive = pack(['Load | it', 'Save']);
     const upload = await publishPack('extracted', archive);
-    await handler(extractionEvent(upload), context);
+    await handler(workEvent(upload), context);
 
     expect(await hostNode('extracted', 'Load | it')).toMatchObject({
       ...{ host_node_name: 'Load | it', category: 'ours', description: '', function: 'run' },
@@ -90,7 +90,7 @@ describe('a published archive', () => {
     const open = 'import outside\nfrom .nodes import N\nclass O(N): CATEGORY = outside.C\n';
     const archive = pack(['Sure'], `${open}if outside.f(): NODE_CLASS_MAPPINGS["Open"] = O\n`);
     const upload = await publishPack('extracted-open', archive);
-    await handler(extractionEvent(upload), context);
+    await handler(workEvent(upload), context);
     const entry = hostNodeRecord(await hostNode('extracted-open', 'Open'));
 
     expect(entry && hostNodeView(entry, undefined)).toMatchObject({
@@ -106,9 +106,9 @@ describe('a published archive', () => {
   test('yields its host nodes once, however often its event comes', async () => {
     const archive = pack(['Once']);
     const upload = await publishPack('extracted-once', archive);
-    await Promise.all([1, 2].map(() => handler(extractionEvent(upload), context)));
+    await Promise.all([1, 2].map(() => handler(workEvent(upload), context)));
     const first = await storedVersion('extracted-once', '1.0.0');
-    await handler(extractionEvent(upload), context);
+    await handler(workEvent(upload), context);
 
     expect(await storedVersion('extracted-once', '1.0.0')).toEqual(first);
     expect(await hostNode('extracted-once', 'Once')).toMatchObject({ function: 'run' });
@@ -117,7 +117,7 @@ describe('a published archive', () => {
   test('fails with the reason if it lists no nodes, and stays downloadable', async () => {
     const archive = zip([{ name: '__init__.py', data: 'x = 1' }]);
     const upload = await publishPack('extracted-none', archive);
-    await handler(extractionEvent(upload), context);
+    await handler(workEvent(upload), context);
 
     const reason = 'Its __init__.py has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.';
     expect(await storedVersion('extracted-none', '1.0.0')).toMatchObject({
@@ -130,7 +130,7 @@ describe('a published archive', () => {
   test('gets the risky calls of its code as admin tags, on the version and its node’s copy', async () => {
     const archive = pack(['Tagged'], 'import os\ndef f(): os.system(eval("1"))\n');
     const upload = await publishPack('extracted-tags', archive);
-    await handler(extractionEvent(upload), context);
+    await handler(workEvent(upload), context);
 
     const tags_admin = ['calls-eval', 'calls-os-system'];
     expect(await storedVersion('extracted-tags', '1.0.0')).toMatchObject({ tags_admin });
@@ -141,7 +141,7 @@ describe('a published archive', () => {
 describe('a published archive with very long texts', () => {
   const publishNodes = async (nodeId: string, python: string) => {
     const archive = zip([{ name: 'pack/__init__.py', data: python, method: 8 }]);
-    await handler(extractionEvent(await publishPack(nodeId, archive)), context);
+    await handler(workEvent(await publishPack(nodeId, archive)), context);
   };
 
   test('contains entries that the store accepts, without the texts that do not fit', async () => {
@@ -201,7 +201,7 @@ describe('a try that does not end', () => {
       killed.resolve();
       return new Promise(() => {});
     });
-    void handler(extractionEvent(upload), context);
+    void handler(workEvent(upload), context);
     await killed.promise;
   }
 
@@ -220,16 +220,16 @@ describe('a try that does not end', () => {
     const findArchive = () =>
       beforeNext(s3(), /HeadObject/, async () => Promise.reject(new Error('S3 is away')));
     findArchive();
-    expect(await handler(extractionEvent(upload), context)).toEqual(done);
+    expect(await handler(workEvent(upload), context)).toEqual(done);
     expect(await storedVersion('extracted-retried', '1.0.0')).toMatchObject({
       ...{ tries: 1, last_error: 'Error: S3 is away' },
     });
     const Key = archiveKey(upload, sha256(pack(['Retried'])));
     await s3().send(new DeleteObjectCommand({ Bucket: bucketName(), Key }));
-    await handler(extractionEvent(upload, 1), context);
+    await handler(workEvent(upload, 1), context);
     expect(lines('extraction')).toMatchObject([{ outcome: 'missing' }]);
     await putObject(Key, pack(['Retried']));
-    await handler(extractionEvent(upload, 2), context);
+    await handler(workEvent(upload, 2), context);
 
     expect(await hostNode('extracted-retried', 'Retried')).toBeDefined();
     expect(await storedVersion('extracted-retried', '1.0.0')).not.toHaveProperty('pending_shard');
@@ -252,7 +252,7 @@ describe('a try that does not end', () => {
       process.nextTick(() => (message as { worker: Worker }).worker.terminate());
     if (outcome === 'interrupted') subscribe('worker_threads', end);
     loggedLines.length = 0;
-    await handler(extractionEvent(upload), { ...context, getRemainingTimeInMillis: () => remainingMs });
+    await handler(workEvent(upload), { ...context, getRemainingTimeInMillis: () => remainingMs });
     unsubscribe('worker_threads', end);
 
     expect(lines('extraction')).toMatchObject([{ outcome }]);
@@ -268,7 +268,7 @@ describe('a try that does not end', () => {
       const nodeId = `extracted-patient-${status}`;
       const upload = await publishPack(nodeId, pack(['Patient']));
       await setFields(nodeVersionKey(nodeId, '1.0.0'), { tries });
-      await handler(extractionEvent(upload, tries), context);
+      await handler(workEvent(upload, tries), context);
       const reason = `Reading it was tried ${tries} times and ran out of time or memory. It is not tried again by itself; publish the same version again to have it read sooner.`;
       const shown = { host_node_extract_status: 'failed', host_node_extract_reason: reason };
       expect(await storedVersion(nodeId, '1.0.0')).toMatchObject({
@@ -292,7 +292,7 @@ describe('a try that does not end', () => {
           pending_since: new Date().toISOString(),
         },
       });
-      await handler(extractionEvent(upload), context);
+      await handler(workEvent(upload), context);
       const read = await storedVersion(nodeId, '1.0.0');
       expect(read).toMatchObject({ host_node_extract_status: 'success' });
       expect(read).not.toHaveProperty('pending_shard');
@@ -305,7 +305,7 @@ describe('a try that does not end', () => {
     beforeNext(dynamodb, /^(?:Transact|UpdateItem)/, () =>
       setFields(nodeVersionKey('extracted-asked', '1.0.0'), { tries: 0 }),
     );
-    await handler(extractionEvent(upload, tries), context);
+    await handler(workEvent(upload, tries), context);
 
     expect(await storedVersion('extracted-asked', '1.0.0')).toMatchObject({
       host_node_extract_status: 'pending',
@@ -314,7 +314,7 @@ describe('a try that does not end', () => {
 
   test('changes nothing by a publish once the pack was read', async () => {
     const upload = await publishPack('extracted-judged', zip([{ name: '__init__.py', data: 'x = 1' }]));
-    await handler(extractionEvent(upload), context);
+    await handler(workEvent(upload), context);
     const before = await storedVersion('extracted-judged', '1.0.0');
 
     await expect(publish('extracted-judged', '1.0.0')).rejects.toMatchObject({ code: 'version_exists' });
@@ -325,7 +325,7 @@ describe('a try that does not end', () => {
 test('ends what a ban had put aside, if the archive was read during it', async () => {
   const upload = await publishPack('extracted-in-ban', pack(['Banned']));
   await setFields(nodeVersionKey('extracted-in-ban', '1.0.0'), { extraction: { by: extractor } });
-  await handler(extractionEvent(upload), context);
+  await handler(workEvent(upload), context);
 
   expect(await storedVersion('extracted-in-ban', '1.0.0')).not.toHaveProperty('pending_shard');
   expect(lines('extraction')).toEqual([]);

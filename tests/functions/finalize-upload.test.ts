@@ -2,9 +2,12 @@ import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
 import { findObject, s3 } from '../../lib/bucket/bucket.ts';
-import { archiveKey, stagingKey } from '../../lib/bucket/object-keys.ts';
+import { archiveKey, stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
+import { latestHistory, ownersView } from '../../lib/registry/history.ts';
+import type { Item } from '../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
+import { stopDate } from '@node-registry/testing/clock';
 import { seed } from '../../tools/local/seed.ts';
 import { beforeNext, failAmidWrites, intercept } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
@@ -18,6 +21,7 @@ import {
   sha256,
   storedVersion,
   uploaded,
+  workEvent,
 } from '../support/uploads.ts';
 import { zip } from '@node-registry/testing/zip';
 import { admin } from '../support/admin.ts';
@@ -25,10 +29,13 @@ import { admin } from '../support/admin.ts';
 const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 };
 const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
 const bad = Buffer.from('this is not a zip, and it is long enough to be read');
-const _other = zip([{ name: 'node.py', data: 'print("other")\n' }]);
 const active = { status: 'NodeVersionStatusActive', sha256: sha256(archive) };
 
 beforeAll(seed);
+
+/** Other tests leave messages in the queue. */
+const linesOf = (nodeId: string) => lines('upload').filter(({ node_id }) => node_id === nodeId);
+const outcomes = (nodeId: string) => linesOf(nodeId).map(({ outcome }) => outcome);
 
 describe('an archive that arrived', () => {
   test('makes its version active, with address, size and digest', async () => {
@@ -100,21 +107,40 @@ describe('an archive that is rejected', () => {
     expect(await storedVersion('rejected-and-deleted', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
   });
 
-  test('disappears by the next event without another check if it could not be deleted at once', async () => {
+  test('disappears by the next look without another check if it could not be deleted at once', async () => {
     const upload = await uploaded('rejected-and-kept', bad);
     beforeNext(s3(), /^DeleteObjectCommand$/, () => Promise.reject(new Error('S3 is down.')), 1);
-    await expect(finalize(upload)).rejects.toThrow(' objects failed.');
+    await finalize(upload);
     expect(await findObject(stagingKey(upload))).toBeDefined();
     expect(await storedVersion('rejected-and-kept', '1.0.0')).toMatchObject({
       status_reason: expect.stringContaining('it is not a zip file.'),
     });
     const { happened } = beforeNext(s3(), /^GetObjectCommand$/, async () => {});
     loggedLines.length = 0;
-    await finalize(upload, upload);
+    await finalize(upload);
 
     expect(happened()).toBe(false);
-    expect(lines().map(({ outcome }) => outcome)).toEqual(['rejected_before', 'missing']);
+    expect(outcomes('rejected-and-kept')).toEqual(['rejected_before', 'waiting']);
     expect(await findObject(stagingKey(upload))).toBeUndefined();
+  });
+
+  test('is one of five for an address, which then takes no more: a publish gives a new one', async () => {
+    const upload = await publish('flooded', '1.0.0');
+    for (const byte of [1, 2, 3, 4, 5, 6, 7]) await put(upload, Buffer.from(`no zip ${byte}`));
+    loggedLines.length = 0;
+    await finalize(upload);
+
+    const results = [...Array(5).fill('rejected'), 'rejected_before', 'rejected_before', 'waiting'];
+    expect(outcomes('flooded').sort()).toEqual(results.sort());
+    expect(await findObject(stagingKey(upload))).toBeUndefined();
+    expect(await storedVersion('flooded', '1.0.0')).toMatchObject({
+      status_reason_code: 'archive_rejected',
+      status_reason: expect.stringMatching(
+        / An upload address accepts 5 archives\. Publish again for a new one\.$/,
+      ),
+    });
+    await finalize(await uploaded('flooded', archive));
+    expect(await storedVersion('flooded', '1.0.0')).toMatchObject(active);
   });
 
   test('does not change a version that was published again in the meantime', async () => {
@@ -140,110 +166,216 @@ test.each<[string, () => Readable]>([
       output.Body.destroy();
       return { ...output, Body: body() };
     });
-    await expect(finalize(upload)).rejects.toThrow(' objects failed.');
+    await finalize(upload);
     remove();
 
     const kept = await storedVersion(nodeId, '1.0.0');
     expect(kept.status_reason).toMatch(/^Waiting for the archive/);
-    for (const field of ['checked_by', 'checked_until']) expect(kept).not.toHaveProperty(field);
+    expect(kept).toMatchObject({ tries: 1, last_error: expect.stringContaining('Error') });
     await finalize(upload);
     expect(await storedVersion(nodeId, '1.0.0')).toMatchObject({ sha256: sha256(archive) });
   },
 );
 
-describe('the event of an upload', () => {
-  test('handles every record after one fails, and then fails', async () => {
-    const upload = await uploaded('next-to-a-failure', archive);
-    const event = eventOf(upload, upload);
-    for (const { s3 } of event.Records.slice(0, 1))
-      s3.object.key = stagingKey({ ...upload, nodeId: 'x'.repeat(2100) });
-
-    await expect(handler(event, context)).rejects.toThrow(' objects failed.');
-    const causes = [expect.stringContaining('Error')];
-    expect(lines()).toContainEqual(expect.objectContaining({ level: 'error', outcome: 'failed', causes }));
-    expect(await storedVersion('next-to-a-failure', '1.0.0')).toMatchObject(active);
-  });
-
-  test('ends after its last write, also after another one that failed', async () => {
-    const upload = await uploaded('half-written', archive);
-    const failure = failAmidWrites(dynamodb, 'TransactWriteItemsCommand');
-
-    await expect(finalize(upload)).rejects.toThrow('1 of 1 objects failed.');
-    expect(failure).toEqual({ happened: true, open: 0 });
-  });
-
-  test('leaves one line in the log with its result', async () => {
-    const upload = await uploaded('logged', archive);
+describe('the messages of an upload', () => {
+  test('publish one archive once, however often they come and its address is used', async () => {
+    const upload = await publish('flooded-good', '1.0.0');
+    for (const _ of [1, 2, 3]) await put(upload, archive);
     loggedLines.length = 0;
+    await Promise.all([1, 2, 3, 4, 5].map(() => finalize(upload)));
+
+    expect(outcomes('flooded-good').filter((outcome) => outcome === 'published')).toHaveLength(1);
+    expect(lines('work').filter(({ pk }) => pk === 'NODE#flooded-good')).not.toContainEqual(
+      expect.objectContaining({ level: 'error' }),
+    );
+    expect(await storedVersion('flooded-good', '1.0.0')).toMatchObject(active);
+    expect(await findObject(stagingKey(upload))).toBeUndefined();
+  });
+
+  test('are all heard: an archive that comes during a check of another is checked next', async () => {
+    const upload = await uploaded('corrected', bad);
+    const come = async () => {
+      await put(upload, archive);
+      await finalize(upload);
+    };
+    beforeNext(s3(), /^GetObjectCommand$/, come, 1);
     await finalize(upload);
 
-    expect(lines()).toMatchObject([
+    expect(await storedVersion('corrected', '1.0.0')).toMatchObject(active);
+  });
+
+  test('are heard while a look that found nothing ends', async () => {
+    const upload = await publish('overheard', '1.0.0');
+    const look = workEvent(upload);
+    let isPut = false;
+    intercept(dynamodb, async ({ command, input, send }) => {
+      const isWait = command === 'UpdateItemCommand' && JSON.stringify(input).includes('"tries"');
+      if (isPut || !isWait || linesOf('overheard').length > 0) return send();
+      // After the try has begun.
+      isPut = (await storedVersion('overheard', '1.0.0')).tries === 1;
+      if (isPut) {
+        await put(upload, archive);
+        await finalize(upload);
+      }
+      return send();
+    });
+    await handler(look, context);
+
+    expect([isPut, (await storedVersion('overheard', '1.0.0')).sha256]).toEqual([true, active.sha256]);
+  });
+
+  test('delete what comes for an upload that is over, and leave what a ban holds', async () => {
+    const good = await publish('over', '1.0.0');
+    const early = await publish('over', '3.0.0');
+    const late = await publish('over', '3.0.0');
+    const banned = await uploaded('over', archive, '4.0.0');
+    await admin('node-version', 'ban', 'over', '4.0.0', '--reason', 'test');
+    const other = { ...late, versionId: 'another' };
+    for (const upload of [good, early, other]) await put(upload, archive);
+    loggedLines.length = 0;
+    await finalize(good, good, early, other, banned);
+    const foreign = eventOf(late);
+    for (const record of foreign.Records) record.body = record.body.replace('staging/', 'other/');
+    expect(await handler(foreign, context)).toEqual({ batchItemFailures: [] });
+
+    expect(outcomes('over')).toEqual(['published', ...Array(3).fill('superseded')]);
+    for (const upload of [good, early, other]) expect(await findObject(stagingKey(upload))).toBeUndefined();
+    expect(await findObject(stagingKey(banned))).toBeDefined();
+  });
+
+  /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/notification-content-structure.html */
+  test.each([
+    [{ Service: 'Amazon S3', Event: 's3:TestEvent', Bucket: 'archives', Time: 'now' }, []],
+    [{ Service: 'Amazon S3' }, [{ outcome: 'unreadable' }]],
+  ])('that S3 tests the queue with are ended: %j', async (body, expected) => {
+    const event = eventOf(await publish('tested', '1.0.0'));
+    for (const record of event.Records) record.body = JSON.stringify(body);
+
+    expect(await handler(event, context)).toEqual({ batchItemFailures: [] });
+    expect(lines('work')).toMatchObject(expected);
+  });
+
+  test('leave a line each with the result, and the reason of a rejection', async () => {
+    const upload = await uploaded('logged', archive);
+    const rejected = await uploaded('logged', bad, '2.0.0');
+    loggedLines.length = 0;
+    await finalize(upload, rejected);
+
+    const common = { level: 'info', event: 'upload', function: 'finalizeUpload', publisher_id: 'demo' };
+    expect(linesOf('logged')).toMatchObject([
       {
-        ...{ level: 'info', event: 'upload', function: 'finalizeUpload', key: stagingKey(upload) },
-        ...{ publisher_id: 'demo', node_id: 'logged', version: '1.0.0', token_id: expect.any(String) },
-        ...{ size_bytes: archive.length, outcome: 'published' },
+        ...{ ...common, key: stagingKey(upload), node_id: 'logged', version: '1.0.0' },
+        ...{ token_id: expect.any(String), size_bytes: archive.length, outcome: 'published' },
         ...{ ms: expect.any(Number), lag_ms: expect.any(Number) },
       },
+      {
+        ...common,
+        version: '2.0.0',
+        outcome: 'rejected',
+        reason: expect.stringContaining('not a zip file.'),
+      },
+      { ...common, version: '2.0.0', outcome: 'waiting' },
     ]);
+  });
+
+  test('end after their last write, also after another one that failed', async () => {
+    const upload = await uploaded('half-written', archive);
+    loggedLines.length = 0;
+    const failure = failAmidWrites(dynamodb, 'TransactWriteItemsCommand');
+    await finalize(upload);
+
+    expect(failure).toEqual({ happened: true, open: 0 });
+    expect(lines('work')[0]).toMatchObject({ level: 'error', lane: 'finalize', outcome: 'failed' });
   });
 });
 
-describe('the logged result of an upload', () => {
-  test('contains the reason of a rejection', async () => {
-    const good = await publish('logged-results', '1.0.0');
-    const bad = await publish('logged-results', '2.0.0');
-    const early = await publish('logged-results', '3.0.0');
-    const late = await publish('logged-results', '3.0.0');
-    const other = { ...late, versionId: 'another' };
-    for (const upload of [good, good, early, other]) await put(upload, archive);
-    await put(bad, Buffer.from('no zip'));
-    loggedLines.length = 0;
-    await finalize(good, good, bad, early, late, other);
-    const foreign = eventOf(late);
-    for (const { s3 } of foreign.Records) s3.object.key = 'other/a.zip';
-    await handler(foreign, context);
+describe('a version that waits', () => {
+  const looks = (version: Item) => Date.parse(String(version.pending_since)) - Date.parse(String(version.at));
+  const minutes = 60_000;
+  const day = 24 * 60 * minutes;
+  /** The bucket rejects what is signed by another clock, so the version is older instead. */
+  const age = ({ nodeId, version }: Upload, ms: number) =>
+    setFields(nodeVersionKey(nodeId, version), { at: new Date(Date.now() - ms).toISOString() });
 
-    expect(lines().map(({ outcome }) => outcome)).toEqual([
-      ...['published', 'published_before', 'rejected', 'superseded', 'missing', 'unknown', 'unknown'],
-    ]);
-    expect(lines()[2].reason).toContain('it is not a zip file.');
-    for (const upload of [good, bad, early, other])
-      expect(await findObject(stagingKey(upload))).toBeUndefined();
+  test('is looked at again as long after as it has waited, from half an hour, for a lost message', async () => {
+    stopDate();
+    const upload = await publish('looked-at', '1.0.0');
+    const found = [looks(await storedVersion('looked-at', '1.0.0')) / minutes];
+    for (const waited of [30, 60, 120]) {
+      await age(upload, waited * minutes);
+      await handler(workEvent(upload), context);
+      found.push(looks(await storedVersion('looked-at', '1.0.0')) / minutes);
+    }
+    await put(upload, archive);
+    await handler(workEvent(upload), context);
+
+    expect(found).toEqual([30, 60, 120, 240]);
+    expect(await storedVersion('looked-at', '1.0.0')).toMatchObject(active);
   });
 
-  test('says closed, with the reason, while its node is deleted', async () => {
-    const upload = await uploaded('logged-closed', archive);
-    await setFields(nodeKey('logged-closed'), { status: 'NodeStatusDeleted' });
+  test('says why it is closed, and is published once that has ended', async () => {
+    const upload = await uploaded('closed', archive);
+    await setFields(nodeKey('closed'), { status: 'NodeStatusDeleted' });
     loggedLines.length = 0;
     await finalize(upload);
+    expect(linesOf('closed')).toMatchObject([{ level: 'info', outcome: 'closed', reason: 'node_deleted' }]);
+    expect(await storedVersion('closed', '1.0.0')).toMatchObject({ status_reason_code: 'node_deleted' });
+    await setFields(nodeKey('closed'), { status: 'NodeStatusActive' });
+    await handler(workEvent(upload), context);
 
-    expect(lines()).toMatchObject([{ level: 'info', outcome: 'closed', reason: 'node_deleted' }]);
+    expect(await storedVersion('closed', '1.0.0')).toMatchObject(active);
   });
 
-  test('says superseded, without a reason, if it is published again while its node is deleted', async () => {
-    const upload = await uploaded('logged-again', archive);
-    await setFields(nodeKey('logged-again'), { status: 'NodeStatusDeleted' });
-    loggedLines.length = 0;
-    beforeNext(dynamodb, /^UpdateItemCommand$/, async () => {
-      await setFields(nodeVersionKey('logged-again', '1.0.0'), { upload_id: 'later' });
+  test('says nothing of a closed one if it is published again meanwhile', async () => {
+    const upload = await uploaded('closed-again', archive);
+    await setFields(nodeKey('closed-again'), { status: 'NodeStatusDeleted' });
+    beforeNext(s3(), /^HeadObjectCommand$/, async () => {
+      await setFields(nodeVersionKey('closed-again', '1.0.0'), { upload_id: 'later' });
     });
     await finalize(upload);
 
-    expect(lines()).toEqual([expect.objectContaining({ level: 'info', outcome: 'superseded' })]);
-    expect((await storedVersion('logged-again', '1.0.0')).status_reason_code).toBe('awaiting_upload');
+    expect((await storedVersion('closed-again', '1.0.0')).status_reason_code).toBe('awaiting_upload');
   });
 
-  test('says published_before if another finalizer won', async () => {
-    const upload = await uploaded('won-by-another', archive);
-    const takeOver = async () => {
-      await setFields(nodeVersionKey('won-by-another', '1.0.0'), { checked_until: 0 });
-      await finalize(upload);
-    };
-    beforeNext(s3(), /^CopyObjectCommand$/, takeOver, 1);
-    loggedLines.length = 0;
-    await finalize(upload);
+  test.each<[string, Buffer | undefined, number, string | undefined]>([
+    ['without an archive', undefined, 0, undefined],
+    ['with one whose check died', archive, 1, undefined],
+    ['with one whose message was lost', archive, 0, 'NodeVersionStatusActive'],
+  ])('is dropped after a day, %s', async (_, bytes, tries, status) => {
+    const nodeId = `day-${tries}-${bytes?.length ?? 0}`;
+    const upload = await publish(nodeId, '1.0.0');
+    if (bytes) await put(upload, bytes);
+    await setFields(nodeVersionKey(nodeId, '1.0.0'), { tries });
+    await age(upload, day);
+    await handler(workEvent(upload, tries), context);
 
-    expect(lines().map(({ outcome }) => outcome)).toEqual(['published', 'published_before']);
+    expect((await storedVersion(nodeId, '1.0.0')).status).toBe(status);
+    if (status) return;
+    expect((await storedNode(nodeId))?.versions).toBe(0);
+    const [change] = await latestHistory({ deadline: Date.now() + 5000 }, nodeKey(nodeId));
+    expect(change).toMatchObject({
+      ...{ action: 'node-version drop', subject: `${nodeId} 1.0.0`, actor: 'finalizeUpload' },
+      detail: 'Its archive did not arrive within a day.',
+    });
+    expect(change && ownersView(change)).toMatchObject({ actor: 'the registry', detail: change?.detail });
+    const again = await publish(nodeId, '1.0.0');
+    expect(again.versionId).not.toBe(upload.versionId);
+  });
+
+  test('is looked at later after a check has failed seven times, with its reason, and an alarm', async () => {
+    stopDate();
+    const upload = await uploaded('failing', archive);
+    await setFields(nodeVersionKey('failing', '1.0.0'), { tries: 6 });
+    beforeNext(s3(), /^HeadObjectCommand$/, () => Promise.reject(new Error('S3 is down.')));
+    await handler(workEvent(upload, 6), context);
+
+    const version = await storedVersion('failing', '1.0.0');
+    expect(version).toMatchObject({ tries: 0, last_error: 'Error: S3 is down.' });
+    expect([version.pending_shard, looks(version)]).toEqual([
+      expect.stringMatching(/^finalize-\d$/),
+      30 * minutes,
+    ]);
+    expect(lines('work').at(-1)).toMatchObject({ lane: 'finalize', outcome: 'given_up' });
   });
 });
 

@@ -147,9 +147,8 @@ function firing(data: readonly Datum[]): string[] {
 
 /** What runs without a request, each period of five minutes. */
 const runs: Record<string, Part> = {
-  uploads: { event: 'sweep', sweep: 'uploads', sweep_findings: 0, sweep_unvisited: 0 },
-  downloads: { event: 'sweep', sweep: 'downloads', sweep_findings: 0, sweep_unvisited: 0 },
-  catalog: { event: 'sweep', sweep: 'catalog', sweep_findings: 0, sweep_unvisited: 0 },
+  downloads: { event: 'sweep', sweep: 'downloads', sweep_findings: 0 },
+  catalog: { event: 'sweep', sweep: 'catalog', sweep_findings: 0 },
   index: { event: 'index', lag_ms: 900 },
   reads: { event: 'reads', failed_reads: 0 },
   ...Object.fromEntries(
@@ -184,7 +183,6 @@ const table = { TableName: `\${Table}` };
 const pending = { ...table, GlobalSecondaryIndexName: 'pending' };
 const lambda = (metric: string, name: string, value = 1) =>
   reported('Lambda', metric, { FunctionName: `\${${upperFirst(name)}LambdaFunction}` }, value);
-const swept = (sweep: string, fields: Part) => logged({ ...runs[sweep], ...fields });
 const laneRows = Object.entries<Lane>(lanes);
 
 /** What happens, and which alarms fire on it. */
@@ -214,7 +212,6 @@ const badDays: [alarms: string, data: readonly Datum[], missing?: string[]][] = 
   }),
   ['credits-per-hour', paid('1', { credits: 2001 }, 1)],
   ['credit-ceiling', paid('1', { credits: 1, credits_above_ceiling: 1 })],
-  ['finalize-upload-dead-letters', waiting('FinalizeUploadFailures')],
   ['write-index-dead-letters', waiting('WriteIndexFailures')],
   ['index-backlog', oldest('IndexChanges', 3601)],
   [
@@ -226,13 +223,7 @@ const badDays: [alarms: string, data: readonly Datum[], missing?: string[]][] = 
       501e9,
     ),
   ],
-  ...['uploads', 'downloads', 'catalog'].map((sweep): [string, [], string[]] => [
-    `sweep-missing-${sweep}`,
-    [],
-    [sweep],
-  ]),
-  ['sweep-unvisited', swept('uploads', { sweep_unvisited: 1 })],
-  ['sweep-findings', swept('uploads', { sweep_findings: 1 })],
+  ...['downloads', 'catalog'].map((sweep): [string, [], string[]] => [`sweep-missing-${sweep}`, [], [sweep]]),
   ['index-age', logged({ event: 'index', lag_ms: 300_001 })],
   ['index-age', [], ['index']],
   ['failed-reads stage-down', logged({ event: 'reads', failed_reads: 1 })],

@@ -22,7 +22,7 @@ const expected: Record<string, number> = {
 };
 /** The events that functions without a route log. */
 const onEvents: Record<string, object> = {
-  'finalize-upload': { event: 'upload', outcome: 'published_before' },
+  'finalize-upload': { event: 'upload', node_id: 'demo-node', outcome: 'superseded' },
   'extract-host-nodes': { event: 'extraction', node_id: 'demo-node', outcome: 'success' },
   'count-downloads': { event: 'log_file', outcome: 'unknown' },
   'poll-providers': { event: 'work', lane: 'poll', outcome: 'superseded' },

@@ -3,12 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { GetObjectCommand, GetObjectTaggingCommand } from '@aws-sdk/client-s3';
 import { handler as bulkNodeVersions } from '../../functions/bulk-node-versions.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
-import { publishedKeyOf, stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
-import { latestOf, versionCopy } from '../../lib/registry/node-versions.ts';
+import { publishedKeyOf, stagingKey } from '../../lib/bucket/object-keys.ts';
+import { awaitedUpload, latestOf, versionCopy } from '../../lib/registry/node-versions.ts';
 import { accountRecord } from '../../lib/attempts/account.ts';
 import { callerHash, memberIdOf } from '../../lib/caller.ts';
 import * as records from '../../lib/registry/records.ts';
-import { dueWork } from '../../lib/store/due.ts';
 import { laneOf } from '../../lib/work/lanes.ts';
 import type { Item } from '../../lib/store/items.ts';
 import {
@@ -188,16 +187,13 @@ const invariants: Record<string, Invariant> = {
         const owed = bans
           ? undefined
           : status === records.pending
-            ? 'uploads'
+            ? 'finalize'
             : extract === 'pending'
               ? 'extract'
               : undefined;
-        return (dueWork(version) ?? laneOf(version)) !== owed;
+        return laneOf(version) !== owed;
       })
       .map(({ version, status, pending_shard }) => `${version} ${status} ${pending_shard}`),
-
-  'no version keeps a claim': ({ versions }) =>
-    versions.filter(({ checked_by }) => checked_by !== undefined).map(({ version }) => version),
 
   'an answered version exists until it is dropped': ({ items, versions, endings }) =>
     endings.flatMap(({ status, versionId }) =>
@@ -363,18 +359,17 @@ export async function brokenInvariants(registry: Registry): Promise<string[]> {
   return (await Promise.all(broken)).flat();
 }
 
-/** The listed uploads whose archive is there, or has been published. */
-export function uploadsIn(
-  versions: readonly records.NodeVersionRecord[],
-  staged: readonly string[],
-): Upload[] {
-  return versions
-    .filter((version) => dueWork(version) === 'uploads')
-    .map(({ node_id: nodeId, version, id: versionId, upload_id: uploadId = 'none', ...rest }) => ({
-      upload: { nodeId, version, versionId, uploadId },
-      isPublished: rest.archive_key !== undefined,
-    }))
-    .flatMap(({ upload, isPublished }) =>
-      isPublished || staged.includes(stagingKey(upload)) ? [upload] : [],
+/** The versions that owe something that can be done: their archive is there, or has been published. */
+export function owingVersions({
+  items,
+  keys,
+}: Pick<Registry, 'items' | 'keys'>): records.NodeVersionRecord[] {
+  return items
+    .filter(({ sk }) => String(sk).startsWith('VERSION#'))
+    .map((item) => records.nodeVersionRecord(item))
+    .filter(
+      (version) =>
+        laneOf(version) !== undefined &&
+        (isPublished(version) || keys.includes(stagingKey(awaitedUpload(version)))),
     );
 }

@@ -2,17 +2,15 @@ import { makeWorld, readItems, worldOf } from './worlds.ts';
 import { zip } from '@node-registry/testing/zip';
 import { banNode } from '../../lib/registry/bans.ts';
 import { movePublisher } from '../../lib/registry/moves.ts';
-import { nodeVersionRecord } from '../../lib/registry/records.ts';
 import { keyOf } from '../../lib/store/keys.ts';
-import { laneOf } from '../../lib/work/lanes.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { keysBelow } from '../support/bucket-objects.ts';
 import { addPublishers, publish } from '../support/publish.ts';
 import { addPublisher, setFields } from '../support/registry.ts';
 import { put, uploadAt } from '../support/uploads.ts';
 import { describeInterleavings } from './cases.ts';
-import { brokenInvariants, readRegistry, uploadsIn } from './invariants.ts';
-import { align, extract, finalize, follow, type Past, update, works } from './works.ts';
+import { brokenInvariants, owingVersions, readRegistry } from './invariants.ts';
+import { align, finalize, follow, type Past, update, workOff, works } from './works.ts';
 
 const code = `class Load:
     @classmethod
@@ -90,20 +88,13 @@ const maxRounds = 5;
 async function settle() {
   for (let round = 1; ; round += 1) {
     const [items, keys] = await Promise.all([readItems(), keysBelow('')]);
-    const versions = items
-      .filter(({ sk }) => String(sk).startsWith('VERSION#'))
-      .map((item) => nodeVersionRecord(item));
-    const uploads = uploadsIn(versions, keys);
-    const extractions = versions.filter((version) => laneOf(version) === 'extract');
+    const owing = owingVersions({ items, keys });
     // A publisher that has moved is looked at again after a minute.
     for (const { pk, sk, intent, moved_to } of items)
       if (intent && moved_to) await setFields(keyOf({ pk, sk }), { moved_at: '2026-11-01T00:00:00.000Z' });
     const aligned = await align('settled');
-    if ((aligned.isDone && uploads.length + extractions.length === 0) || round > maxRounds)
-      return { items, keys };
-    for (const upload of uploads) await finalize('settled', upload);
-    for (const { node_id, version, tries } of extractions)
-      await extract('settled', { nodeId: node_id, version }, tries);
+    if ((aligned.isDone && owing.length === 0) || round > maxRounds) return { items, keys };
+    for (const version of owing) await workOff(version);
   }
 }
 

@@ -14,8 +14,9 @@ import { publish } from '../support/publish.ts';
 import { streamEventOf } from '../support/table-stream.ts';
 import { bearer } from '../support/tokens.ts';
 import { underPlan } from '../support/wire-faults.ts';
-import { eventOf, extractionEvent } from '../support/uploads.ts';
+import { eventOf, workEvent } from '../support/uploads.ts';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
+import type { NodeVersionRecord } from '../../lib/registry/records.ts';
 import { readItems, worldOf } from './worlds.ts';
 
 /** How a work ended. What failed is repeated, if whoever calls it repeats it. */
@@ -124,14 +125,18 @@ const editHostNode = () =>
     headers: { authorization: bearer('olga') },
   });
 
-/** Sends S3's event about an upload. */
+/** Sends S3's message about an upload. */
 export function finalize(id: string, upload: Upload): Promise<Ending> {
   return ended(finalizeUpload(eventOf(upload), invocation(id)));
 }
 
-/** Sends the queue's message about a version that owes an extraction. */
-export function extract(id: string, ...of: Parameters<typeof extractionEvent>): Promise<Ending> {
-  return ended(extractHostNodes(extractionEvent(...of), invocation(id)));
+/** Sends the message about a version to the lane that it owes. */
+export async function workOff(version: NodeVersionRecord): Promise<void> {
+  const { node_id: nodeId, version: label, tries } = version;
+  const event = workEvent({ nodeId, version: label }, tries);
+  await ended(
+    (laneOf(version) === 'extract' ? extractHostNodes : finalizeUpload)(event, invocation('settled')),
+  );
 }
 
 /** Delivers what the table's stream has gathered, or again what it delivered under this id and did not end. */
@@ -172,7 +177,11 @@ export const works: Record<string, Work> = {
     after: 'a bad upload',
     run: (id) => finalize(id, known('upload')),
   },
-  extraction: { by: 'service', after: 'no extraction', run: (id) => extract(id, first) },
+  extraction: {
+    by: 'service',
+    after: 'no extraction',
+    run: (id) => ended(extractHostNodes(workEvent(first), invocation(id))),
+  },
   'align of a ban': { by: 'service', after: 'a begun ban of the node', run: align },
   'align of a merge': { by: 'service', after: 'a begun merge', run: align },
   index: { by: 'service', after: 'an index', run: follow },

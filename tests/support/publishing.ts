@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { beforeAll } from '@jest/globals';
-import type { S3Event, SQSEvent } from 'aws-lambda';
+import type { SQSEvent } from 'aws-lambda';
 import { directory } from '@node-registry/testing/folders';
 import { consumeQueue } from '../../tools/local/consume-queue.ts';
 import { demo } from '../../tools/local/demo.ts';
-import { finalizeOnUpload } from '../../tools/local/finalize-on-upload.ts';
 import type { Invocation } from '../../tools/local/invocation.ts';
 import { startS3 } from '../../tools/local/s3.ts';
+import { queueOnUpload } from '../../tools/local/queue-on-upload.ts';
 import { queues } from '../../tools/local/queues.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { startSqs } from '../../tools/local/sqs.ts';
@@ -20,10 +20,10 @@ export async function startRegistry() {
   const bucket = await startS3(0, join(directory, 's3'), String(process.env.BUCKET_NAME));
   process.env.AWS_ENDPOINT_URL_S3 = bucket.url;
   const events = { areLost: false, ofArchivesAreLost: false };
-  const finalize = async (event: S3Event, context: Invocation) => {
-    if (events.areLost) return;
+  const finalize = async (event: SQSEvent, context: Invocation) => {
+    if (events.areLost) return undefined;
     const { handler } = await import('../../functions/finalize-upload.ts');
-    await handler(event, context);
+    return handler(event, context);
   };
   const extract = async (event: SQSEvent, context: Invocation) => {
     if (events.ofArchivesAreLost) return undefined;
@@ -33,11 +33,13 @@ export async function startRegistry() {
   const sqs = await startSqs(0, queues);
   setVariables({ WORK_QUEUES: sqs.queueUrl('') });
   const mapping = { timeoutMs: 120_000, batchSize: 1, maximumConcurrency: 2 };
-  const consumer = consumeQueue({ queueUrl: sqs.queueUrl('extract'), load: async () => extract, ...mapping });
-  const s3 = { ...bucket, ...finalizeOnUpload(bucket, async () => finalize) };
+  const consumers = Object.entries({ finalize, extract }).map(([lane, handler]) =>
+    consumeQueue({ queueUrl: sqs.queueUrl(lane), load: async () => handler, ...mapping }),
+  );
+  queueOnUpload(bucket, sqs.queue('finalize'));
   const api = await startHttpApi();
   beforeAll(seed);
-  for (const part of [s3, sqs, consumer]) untilEnd(part);
+  for (const part of [bucket, sqs, ...consumers]) untilEnd(part);
   /** What the owner of the demo publisher sets to use it. */
   const access = {
     NODE_REGISTRY_TOKEN: demo.personalAccessToken,

@@ -8,7 +8,6 @@ import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '.
 import { get } from '../../lib/store/read.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { put, update } from '../../lib/store/write.ts';
-import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { createPublisher, putMember } from '../../tools/admin/registry/publishers.ts';
 import { putPersonalAccessToken } from '../../tools/admin/registry/tokens.ts';
 import { intercept } from './intercept.ts';
@@ -69,29 +68,6 @@ export async function addVersion(
     status: 'NodeVersionStatusActive',
     ...fields,
   });
-}
-
-/** A pending version that has been on the list of due work since then. */
-export async function addListedVersion(
-  publisherId: string,
-  nodeId: string,
-  since: string,
-  fields: Item = {},
-): Promise<void> {
-  await addNode(publisherId, nodeId);
-  await addVersion(publisherId, nodeId, '1.0.0', {
-    status: 'NodeVersionStatusPending',
-    host_node_extract_status: 'pending',
-    pending_shard: 'a',
-    pending_since: since,
-    upload_id: uploadOf(nodeId).uploadId,
-    ...fields,
-  });
-}
-
-/** The upload that such a version waits for. */
-export function uploadOf(nodeId: string): Upload {
-  return { nodeId, version: '1.0.0', versionId: `${nodeId}-1.0.0`, uploadId: `upload of ${nodeId}` };
 }
 
 export async function setPublisherFields(id: string, fields: Item): Promise<void> {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import type { S3Event } from 'aws-lambda';
+import type { SQSEvent } from 'aws-lambda';
 import { handler } from '../../functions/finalize-upload.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey, type Upload, uploadOf } from '../../lib/bucket/object-keys.ts';
@@ -8,6 +8,7 @@ import { VersionLabel } from '@node-registry/registry-rules/version-label';
 import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import type { Item } from '../../lib/store/items.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
+import { lanes } from '../../lib/work/lanes.ts';
 import { nodeVersionView } from '../../lib/registry/node-versions.ts';
 import { nodeVersionRecord } from '../../lib/registry/records.ts';
 import { registerVersion } from '../../lib/registry/publish.ts';
@@ -16,7 +17,7 @@ import { demo } from '../../tools/local/demo.ts';
 import { encodeEventKey } from '../../tools/local/s3-events.ts';
 import { sampleEvent } from './invoke.ts';
 import { requireNoOpenWrites } from './open-writes.ts';
-import './queue.ts';
+import { queueOf, runQueue } from './queue.ts';
 import { storedItem } from './registry.ts';
 import './patience.ts';
 
@@ -60,21 +61,24 @@ export async function put(upload: Upload, bytes: Buffer): Promise<void> {
   await putObject(stagingKey(upload), bytes);
 }
 
-/** S3's event about one or more uploads, made of the sample. */
-export function eventOf(...uploads: Upload[]): S3Event {
-  const { Records } = JSON.parse(JSON.stringify(sampleEvent('finalize-upload')));
-  return {
-    Records: uploads.map((upload) => {
-      const record = structuredClone(Records[0]);
-      record.s3.object.key = encodeEventKey(stagingKey(upload));
-      return record;
-    }),
-  };
+/** S3's message about an upload, made of the sample. */
+export function eventOf(upload: Upload): SQSEvent {
+  const event = structuredClone(sampleEvent('finalize-upload')) as unknown as SQSEvent;
+  for (const record of event.Records) {
+    const body = JSON.parse(record.body);
+    for (const { s3 } of body.Records) s3.object.key = encodeEventKey(stagingKey(upload));
+    record.body = JSON.stringify(body);
+  }
+  return event;
 }
 
+/** Delivers S3's message about each upload, and what the lane goes on with at once. */
 export async function finalize(...uploads: Upload[]): Promise<void> {
   const invocation = { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => limitMs };
-  await requireNoOpenWrites(limitMs, () => handler(eventOf(...uploads), invocation));
+  for (const upload of uploads)
+    await requireNoOpenWrites(limitMs, () => handler(eventOf(upload), invocation));
+  do queueOf('finalize').advance(lanes.finalize.moreSeconds * 1000);
+  while ((await runQueue(handler, 'finalize')) > 0);
 }
 
 /** A version as it is stored, with the download address that callers get. */
@@ -94,8 +98,8 @@ export function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The message about a version that owes an extraction, after some tries. */
-export function extractionEvent({ nodeId, version }: Pick<Upload, 'nodeId' | 'version'>, tries = 0) {
+/** The message about a version that owes work, after some tries. */
+export function workEvent({ nodeId, version }: Pick<Upload, 'nodeId' | 'version'>, tries = 0) {
   const body = { ...nodeVersionKey(nodeId, version), tries };
   return messagesOf([{ MessageId: 'a-message', Body: JSON.stringify(body) }]);
 }

@@ -13,7 +13,6 @@ import * as tokens from './commands/tokens.ts';
 import * as requests from './commands/requests.ts';
 import * as trusts from './commands/trusts.ts';
 import { run as upgrade } from './upgrade.ts';
-import * as uploads from './commands/uploads.ts';
 import * as usage from './commands/usage.ts';
 import * as work from './commands/work.ts';
 
@@ -74,7 +73,6 @@ export const commands: Record<string, Command> = {
   'usage list': usage.list,
   'usage compare': usage.compare,
   'usage conclude': usage.conclude,
-  'uploads sweep': uploads.sweep,
   'notification list': notifications.list,
   'notification show': notifications.show,
   'notification retry': notifications.retry,

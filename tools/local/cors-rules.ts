@@ -18,7 +18,7 @@ export async function localCorsRules(): Promise<CorsRule[]> {
   const [archives, downloads] = await Promise.all(
     ['infra/template/archives.yml', 'infra/template/downloads.yml'].map(readYaml),
   );
-  const uploads: DeployedRule[] = archives.extensions.S3BucketArchives.Properties.CorsConfiguration.CorsRules;
+  const uploads: DeployedRule[] = archives.Resources.S3BucketArchives.Properties.CorsConfiguration.CorsRules;
   const { CorsConfig } = downloads.Resources.DownloadsHeaders.Properties.ResponseHeadersPolicyConfig;
   return [
     // Downloads have the headers of the distribution.

@@ -7,6 +7,7 @@ export const queues = {
     deadLetter: { queue: 'index-failures', maxReceiveCount: 10 },
   },
   'index-failures': { visibilitySeconds: 30 },
+  finalize: { visibilitySeconds: lanes.finalize.leaseSeconds },
   deliver: { visibilitySeconds: lanes.deliver.leaseSeconds },
   poll: { visibilitySeconds: lanes.poll.leaseSeconds },
   extract: { visibilitySeconds: lanes.extract.leaseSeconds },

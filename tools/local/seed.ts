@@ -7,7 +7,7 @@ import type { Context } from '../../lib/context.ts';
 import { type TaskRecord, taskHash, ttlFrom } from '../../lib/notifications/records.ts';
 import { changeHostNode } from '../../lib/registry/host-nodes.ts';
 import { createPublisher, putMember } from '../admin/registry/publishers.ts';
-import type { NodeVersionRecord } from '../../lib/registry/records.ts';
+import { type NodeVersionRecord, nodeVersionRecord } from '../../lib/registry/records.ts';
 import { registerVersion } from '../../lib/registry/publish.ts';
 import { putPersonalAccessToken } from '../admin/registry/tokens.ts';
 import type { NodeInput } from '@node-registry/registry-rules/schemas/node';
@@ -16,6 +16,7 @@ import type { NodeVersionInput } from '@node-registry/registry-rules/schemas/nod
 import { attemptName } from '../../lib/attempts/attempt.ts';
 import { absent, present } from '../../lib/store/items.ts';
 import { nodeVersionKey, taskKey } from '../../lib/store/keys.ts';
+import { get } from '../../lib/store/read.ts';
 import { put, update } from '../../lib/store/write.ts';
 import { finalizeUpload } from '../../lib/uploads/finalize-upload.ts';
 import { demo } from './demo.ts';
@@ -67,7 +68,10 @@ export async function seed(): Promise<boolean> {
       changelog: `Changes of ${label}`,
       dependencies: ['numpy>=2'],
     };
-    await finalizeUpload(context, await uploadVersion(context, input, node), 'seed');
+    await uploadVersion(context, input, node);
+    const [registered] = await get(context, nodeVersionKey(nodeId, label));
+    const record = nodeVersionRecord(registered);
+    if (record) await finalizeUpload(context, record);
   }
   const changes = {
     description: 'Loads an image',
@@ -84,12 +88,12 @@ export function tokenEnd(): string {
   return new Date(Date.now() + decadeMs).toISOString();
 }
 
-/** Publishes a version of the demo node up to the upload of its archive. Returns the archive's key. */
+/** Publishes a version of the demo node up to the upload of its archive. */
 async function uploadVersion(
   context: Context,
   version: NodeVersionInput,
   node: NodeInput = {},
-): Promise<string> {
+): Promise<void> {
   const { publisherId, nodeId, owner } = demo;
   const caller = { userId: owner, isAdmin: false };
   const { upload } = await registerVersion(context, {
@@ -105,7 +109,6 @@ async function uploadVersion(
   );
   const Body = demoArchive(version.version.normal);
   await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: key, Body }));
-  return key;
 }
 
 /** Gives the upload and its version the ids of the sample events. */

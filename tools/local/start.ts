@@ -24,7 +24,6 @@ import { lockFolder, runningStack } from './data-folder.ts';
 import { demo } from './demo.ts';
 import { createTable } from './dynamodb.ts';
 import { startStrictDynamoDb } from './dynamodb-conflicts.ts';
-import { type Finalizer, finalizeOnUpload } from './finalize-on-upload.ts';
 import { followTable } from './follow-table.ts';
 import { routesOf, startGateway } from './gateway.ts';
 import { invocationOf, loadFunction } from './invocation.ts';
@@ -32,11 +31,13 @@ import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
 import { type LocalStage, readStage, runSchedules, setVariables } from './local-stage.ts';
 import { referencePath, startPages } from './pages.ts';
 import { notificationPublicKey } from './public-key.ts';
+import { queueOnUpload } from './queue-on-upload.ts';
 import { queues } from './queues.ts';
 import { createRequestLog } from './request-log.ts';
 import { startS3 } from './s3.ts';
 import { startSite } from './site.ts';
 import { startSqs } from './sqs.ts';
+import type { Queue } from './sqs-queue.ts';
 
 const notes = `Starts the whole service on ${localAddress(ports.api)}: the HTTP API, an embedded DynamoDB, an embedded S3 and a token issuer, with a demo publisher. Data is kept under .local/ between starts.`;
 
@@ -64,7 +65,6 @@ const demoAdmin = 'demo-admin';
 
 const parts: Promise<Part>[] = [];
 const started = Promise.withResolvers<void>();
-let isSeeding = false;
 const requests = createRequestLog();
 
 async function start({ fresh = false, empty = false }: Options): Promise<void> {
@@ -175,20 +175,20 @@ async function startStores(): Promise<void> {
           onWrite: followTable(() => loadStarted('write-index')),
         }),
       ),
-    startQueues(),
-    run(startBucket(s3)),
+    startQueues().then((uploads) => run(startBucket(s3, uploads))),
   ]);
 }
 
-async function startBucket(port: number): Promise<Part> {
+async function startBucket(port: number, uploads: Queue): Promise<Part> {
   const bucket = await startS3(port, `${localDirectory}/s3`, bucketName);
   const logBucket = localEnvironment.LOG_BUCKET_NAME;
   void run(Promise.resolve(countOnDownload(bucket, logBucket, () => loadStarted('count-downloads'))));
-  return finalizeOnUpload(bucket, loadFinalizer);
+  queueOnUpload(bucket, uploads);
+  return bucket;
 }
 
-/** They are in memory: the hand-over queues an earlier stack's work. */
-async function startQueues(): Promise<void> {
+/** They are in memory: the hand-over queues an earlier stack's work. Returns the uploads' queue. */
+async function startQueues(): Promise<Queue> {
   const starting = startSqs(ports.sqs, queues);
   await run(starting);
   const sqs = await starting;
@@ -198,17 +198,14 @@ async function startQueues(): Promise<void> {
   };
   const single = { batchSize: 1, maximumConcurrency: 2 };
   const many = { batchSize: 10, maximumConcurrency: 10 };
+  await consume('finalize', 'finalize-upload', { timeoutMs: 300_000, ...single });
   await consume('extract', 'extract-host-nodes', { timeoutMs: 120_000, ...single });
   await consume('indexChanges', 'write-index', { timeoutMs: 60_000, ...single });
   await consume('deliver', 'deliver-notifications', { timeoutMs: 30_000, ...many });
   await consume('visit', 'visit-accounts', { timeoutMs: 30_000, ...many });
   await consume('align', 'align-registry', { timeoutMs: 300_000, ...single });
   await consume('poll', 'poll-providers', { timeoutMs: 30_000, ...many });
-}
-
-/** The seed finalizes its own uploads, and two finalizers of one upload would conflict. */
-async function loadFinalizer(): Promise<Finalizer> {
-  return isSeeding ? async () => {} : loadStarted('finalize-upload');
+  return sqs.queue('finalize');
 }
 
 /** The functions' log lines belong below the banner. */
@@ -221,10 +218,7 @@ async function fillStores(dynamodbUrl: string): Promise<boolean> {
   await createTable(dynamodbUrl, tableName);
   await upgradeStores();
   const { seed } = await import('./seed.ts');
-  isSeeding = true;
-  return seed().finally(() => {
-    isSeeding = false;
-  });
+  return seed();
 }
 
 /** Does the work of `npm run admin -- upgrade`: here, nothing could serve the data meanwhile. */

@@ -11,7 +11,7 @@ const command = createCommand({
   examples: [
     'lib/http/read-request.ts',
     "'lib/auth/*.ts' lib/attempts/account.ts:10-40",
-    "lib/store/due.ts --tests 'tests/lib/store/*.test.ts'",
+    "lib/work/worker.ts --tests 'tests/lib/work/*.test.ts'",
   ],
 })
   .argument('<files...>', 'files or patterns, with line numbers if only a part of a file matters')

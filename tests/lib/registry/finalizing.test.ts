@@ -4,7 +4,7 @@ import { nodeVersionRecord } from '../../../lib/registry/records.ts';
 import { nodeVersionView } from '../../../lib/registry/node-versions.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { owe } from '../../../lib/work/owe.ts';
-import { dueWork } from '../../../lib/store/due.ts';
+import { laneOf } from '../../../lib/work/lanes.ts';
 import type { Item } from '../../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
@@ -19,11 +19,11 @@ import { countRequests, setFields, storedNode } from '../../support/registry.ts'
 import { publish, storedVersion } from '../../support/uploads.ts';
 
 const archive = { key: 'archives/a.zip', sizeBytes: 7, sha256: 'a digest' };
-const tooLarge = { status_reason_code: 'archive_rejected', status_reason: 'too large' } as const;
 const soon = () => ({ deadline: Date.now() + 10_000 });
-const found = (upload: Upload) => finalizing.readUpload(soon(), upload, 'a finalizer');
-const activate = (upload: Upload) => finalizing.activate(soon(), upload, 'a finalizer', archive);
-const close = (upload: Upload) => finalizing.close(soon(), upload, tooLarge);
+const recordOf = async ({ nodeId, version }: Upload) =>
+  nodeVersionRecord(await storedVersion(nodeId, version));
+const found = async (upload: Upload) => finalizing.obstacleTo(soon(), await recordOf(upload));
+const activate = async (upload: Upload) => finalizing.activate(soon(), await recordOf(upload), archive);
 const complete = ({ nodeId, version }: Upload) => finalizing.finishPublishing(soon(), nodeId, version);
 
 beforeAll(seed);
@@ -40,26 +40,25 @@ const changed = (version: Item, revision: number): Item => ({
 });
 
 describe('activate', () => {
-  test('makes the version of an awaited upload active, and leaves nothing of its tries', async () => {
+  test('makes the version of an awaited upload active, and leaves nothing of its rejections', async () => {
     stopDate();
     const upload = await publish('awaited', '1.0.0');
-    const read = () => storedVersion('awaited', '1.0.0');
-    const before = await read();
-    const begin = async (finalizer: string, version = before) =>
-      finalizing.beginChecks(soon(), nodeVersionRecord(version), finalizer);
-    expect([await begin('a finalizer'), await begin('another')]).toEqual([true, false]);
-    const bad = { finalizerId: 'a finalizer', versionId: 'bytes', problem: 'no zip' };
-    expect(await finalizing.reject(soon(), upload, nodeVersionRecord(before), bad)).toBe(true);
+    const before = await storedVersion('awaited', '1.0.0');
+    const reject = (bytes: string, version: Item = before) =>
+      finalizing.reject(soon(), nodeVersionRecord(version), bytes, 'no zip');
+    // Two finalizers of the same bytes.
+    expect([await reject('bytes'), await reject('bytes'), await reject('others')]).toEqual([
+      true,
+      true,
+      true,
+    ]);
     const reason = { status_reason_code: 'archive_rejected', status_reason: 'no zip' };
-    const rejected = { ...changed(before, 3), ...reason, rejected_objects: ['bytes'] };
-    expect(await read()).toEqual(rejected);
-    await begin('a finalizer', await read());
-    expect(await close(upload)).toBe(true);
-    expect(await read()).toEqual({ ...rejected, ...tooLarge, revision: 5 });
-    await begin('a finalizer', await read());
+    const rejected = { ...changed(before, 3), ...reason, rejected_objects: ['bytes', 'others'] };
+    expect(await storedVersion('awaited', '1.0.0')).toEqual(rejected);
+    expect(await reject('bytes', { ...before, upload_id: 'earlier' })).toBe(false);
     expect(await activate(upload)).toBe(true);
 
-    const { status_reason: _, status_reason_code: __, upload_id: ___, ...kept } = changed(before, 7);
+    const { status_reason: _, status_reason_code: __, upload_id: ___, ...kept } = changed(before, 4);
     expect(await storedVersion('awaited', '1.0.0')).toEqual({
       ...kept,
       status: 'NodeVersionStatusActive',
@@ -106,7 +105,7 @@ describe('activate', () => {
         status_reason_code: code,
         status_reason: `The archive was not published: ${sentence} Once that has changed, publish this version again.`,
       };
-      expect(await found(upload)).toEqual({ state: 'closed', reason: expected });
+      expect(await found(upload)).toEqual(expected);
       expect(await activate(upload)).toBe(false);
       expect(await storedVersion(upload.nodeId, '1.0.0')).toMatchObject({
         status: 'NodeVersionStatusPending',
@@ -115,17 +114,6 @@ describe('activate', () => {
       expect(await activate(upload)).toBe(true);
     },
   );
-
-  test('rejects no archive, and frees no claim, once another finalizer has the upload', async () => {
-    const upload = await publish('claimed-anew', '1.0.0');
-    const version = nodeVersionRecord(await storedVersion('claimed-anew', '1.0.0'));
-    await finalizing.beginChecks(soon(), version, 'another');
-    const late = { finalizerId: 'a finalizer', versionId: 'bytes', problem: 'no zip' };
-
-    expect(await finalizing.reject(soon(), upload, version, late)).toBe(false);
-    await finalizing.endChecks(soon(), upload, 'a finalizer');
-    expect(await found(upload)).toEqual({ state: 'in_progress' });
-  });
 
   test('does not wait for others of one publisher and token', async () => {
     const uploads = await Promise.all(
@@ -148,11 +136,8 @@ describe('activate', () => {
 
     expect(await activate(upload)).toBe(false);
     expect(await found(upload)).toMatchObject({
-      state: 'closed',
-      reason: {
-        status_reason_code: 'trust_revoked',
-        status_reason: expect.stringContaining('no longer trusts the workflow that published it.'),
-      },
+      status_reason_code: 'trust_revoked',
+      status_reason: expect.stringContaining('no longer trusts the workflow that published it.'),
     });
     await setFields(trustKey(publisherId, id), { revoked_at: null });
     expect(await activate(upload)).toBe(true);
@@ -161,7 +146,7 @@ describe('activate', () => {
 
 /** Whether anything is left for the finalizer to do. */
 async function isLeft(nodeId: string, version: string): Promise<boolean> {
-  return dueWork(await storedVersion(nodeId, version)) === 'uploads';
+  return laneOf(nodeVersionRecord(await storedVersion(nodeId, version))) === 'finalize';
 }
 
 describe('complete', () => {

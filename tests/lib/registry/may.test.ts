@@ -10,7 +10,8 @@ import { handler as updateHostNode } from '../../../functions/update-host-node.t
 import { handler as updateNode } from '../../../functions/update-node.ts';
 import { loadContracts } from '../../../infra/operations.ts';
 import { restoreVersion, withdrawVersion } from '../../../lib/registry/edit-version.ts';
-import { readUpload } from '../../../lib/registry/finalizing.ts';
+import { obstacleTo } from '../../../lib/registry/finalizing.ts';
+import { nodeVersionRecord } from '../../../lib/registry/records.ts';
 import type { Action } from '../../../lib/registry/may.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
@@ -24,7 +25,14 @@ import { errorsOf } from '../../../tools/openapi/answers.ts';
 import { gitHub, gitHubToken } from '../../support/ci.ts';
 import { intercept } from '../../support/intercept.ts';
 import { type Handler, invoke } from '../../support/invoke.ts';
-import { addNode, addPublisher, addVersion, setFields, setPublisherFields } from '../../support/registry.ts';
+import {
+  addNode,
+  addPublisher,
+  addVersion,
+  setFields,
+  setPublisherFields,
+  storedItem,
+} from '../../support/registry.ts';
 import { differences, readTable, restoreTable, type TableImage } from '../../support/table-image.ts';
 import { bearer } from '../../support/tokens.ts';
 import { setVariables } from '../../support/variables.ts';
@@ -354,12 +362,12 @@ function activations(): States {
         const [publisher] = nodeId.split('-', 1);
         const token_hash = hashPersonalAccessToken(tokens[`${publisher} ${name}`] ?? 'none');
         await setFields(nodeVersionKey(nodeId, '1.1.0'), { token_hash });
-        const upload = { nodeId, version: '1.1.0', versionId: `${nodeId}-1.1.0`, uploadId: 'u' };
-        const found = await readUpload({ deadline: Date.now() + 9000 }, upload, 'a finalizer');
+        const { pk, sk } = nodeVersionKey(nodeId, '1.1.0');
+        const version = nodeVersionRecord(await storedItem(pk, sk));
+        const found = version && (await obstacleTo({ deadline: Date.now() + 9000 }, version));
         await undo();
-        return 'reason' in found
-          ? `${found.reason?.status_reason_code}: ${found.reason?.status_reason}`
-          : found.state;
+        if (found === 'superseded') return found;
+        return found ? `${found.status_reason_code}: ${found.status_reason}` : 'awaited';
       };
   return states;
 }

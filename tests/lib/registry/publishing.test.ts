@@ -1,3 +1,4 @@
+import { waitForUpload } from '../../../lib/registry/node-versions.ts';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { VersionLabel } from '@node-registry/registry-rules/version-label';
 import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
@@ -77,8 +78,7 @@ describe('publishing a version', () => {
       token_hash: tokens.acme,
       revision: 1,
       upload_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      pending_shard: String(version.id).slice(1, 2),
-      pending_since: version.createdAt,
+      ...waitForUpload(nodeVersionKey('first', '1.0.0'), 'acme', Date.parse(String(version.createdAt))),
     });
     expect(born).toEqual({
       ...nodeKey('first'),

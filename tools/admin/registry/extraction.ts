@@ -7,7 +7,7 @@ import {
   writeHostNodes,
 } from '../../../lib/registry/extraction.ts';
 import { touchedFields, unchangedSince } from '../../../lib/registry/host-nodes.ts';
-import { dueWork } from '../../../lib/store/due.ts';
+import { laneOf } from '../../../lib/work/lanes.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,
@@ -73,7 +73,7 @@ export async function extractNodeVersion(
   const record = await showNodeVersion(nodeId, version);
   const { extraction } = record;
   const what = `Version ${record.version} of "${record.node_id}"`;
-  if (record.archive_key === undefined || dueWork(record) === 'uploads')
+  if (record.archive_key === undefined || laneOf(record) === 'finalize')
     throw new Rejection(`${what} is not published yet.`);
   if (extraction && extraction.by > extractor)
     throw new Rejection(
