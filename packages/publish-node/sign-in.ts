@@ -61,9 +61,14 @@ export async function findIssuer({ issuer, client_id, ...settings }: Settings): 
 }
 
 function safeAddress(value: unknown, name: string): string {
-  const url = URL.parse(String(value));
+  const url = parsed(String(value));
   if (url && (url.protocol === 'https:' || isThisMachine(url))) return url.href;
   throw new Failure('tryAgain', `The issuer's ${name} is not an https address.`);
+}
+
+/** Node 20.15 has no URL.parse. */
+function parsed(address: string, base?: string): URL | undefined {
+  return URL.canParse(address, base) ? new URL(address, base) : undefined;
 }
 
 /** The address that a person opens, and their tokens once they have signed in there. */
@@ -105,10 +110,11 @@ function redirected(server: Server, state: string): Promise<string> {
     server
       .on('close', () => clearTimeout(timer))
       .on('request', (request, response) => {
-        const { pathname, searchParams } = new URL(String(request.url), 'http://127.0.0.1');
-        if (pathname !== '/callback' || searchParams.get('state') !== state)
+        // Any page may make the browser send anything, such as "//[", which is no address.
+        const url = parsed(String(request.url), 'http://127.0.0.1');
+        if (url?.pathname !== '/callback' || url.searchParams.get('state') !== state)
           return response.writeHead(404).end();
-        const code = searchParams.get('code');
+        const code = url.searchParams.get('code');
         const text = code ? 'You are signed in. Close this page.' : 'You are not signed in. Close this page.';
         response
           .writeHead(200, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
@@ -118,7 +124,7 @@ function redirected(server: Server, state: string): Promise<string> {
           reject(
             new Failure(
               'rejected',
-              `The issuer did not sign you in: ${searchParams.get('error') ?? 'no code'}.`,
+              `The issuer did not sign you in: ${url.searchParams.get('error') ?? 'no code'}.`,
             ),
           );
       });

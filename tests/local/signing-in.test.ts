@@ -67,6 +67,8 @@ describe('publish-node login', () => {
     const forged = new URL(back);
     forged.searchParams.set('state', 'of-another-page');
     expect((await fetch(forged)).status).toBe(404);
+    // Any page can make a browser send this.
+    expect((await fetch(`${back.origin}//[`)).status).toBe(404);
     expect(await (await fetch(back)).text()).toContain('You are signed in');
     expect([await ended, await stdout]).toEqual([0, expect.stringContaining('signed in as alice')]);
     expect((await stat(await alice.session())).mode & 0o777).toBe(0o600);

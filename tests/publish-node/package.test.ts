@@ -99,7 +99,7 @@ describe('the packed publish-node command', () => {
       readFile(file, 'utf8'),
     );
     const newer =
-      /withResolvers|(?:Map|Object)\.groupBy|Promise\.try|fromAsync|getBuiltinModule|RegExp\.escape|\.(?:isSubsetOf|symmetricDifference)\(|\.(?:values|keys|entries)\(\)\.(?:map|filter|some|every|find|toArray|reduce)\(/;
+      /withResolvers|URL\.parse|(?:Map|Object)\.groupBy|Promise\.try|fromAsync|getBuiltinModule|RegExp\.escape|\.(?:isSubsetOf|symmetricDifference)\(|\.(?:values|keys|entries)\(\)\.(?:map|filter|some|every|find|toArray|reduce)\(/;
 
     for (const text of await Promise.all(texts)) expect(newer.exec(text)).toBeNull();
     expect(shipped.length).toBeGreaterThan(30);

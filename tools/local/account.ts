@@ -11,7 +11,7 @@ export async function startAccount(port: number): Promise<HttpServer> {
   const headers = accountHeaders(origins);
   const serve = localOnly(({ method, url = '/' }, response) => {
     if (method !== 'GET' && method !== 'HEAD') return response.writeHead(405, headers).end();
-    const { pathname } = new URL(url, localAddress(port));
+    const pathname = URL.parse(url, localAddress(port))?.pathname ?? '';
     if (pathname === '/' || pathname === '/account')
       return response.writeHead(302, { ...headers, location: '/account/' }).end();
     const file = files.get(pathname === '/account/' ? accountPage : pathname.slice(1));

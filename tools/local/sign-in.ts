@@ -120,8 +120,8 @@ export function createSignIn(issue: (person: Person, seconds: number) => string)
   };
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
-    const url = new URL(request.url ?? '/', issuer);
-    const route = routes[`${request.method} ${url.pathname}`];
+    const url = URL.parse(request.url ?? '/', issuer);
+    const route = url && routes[`${request.method} ${url.pathname}`];
     if (!route) return false;
     const body = request.method === 'POST' ? await text(request) : '';
     const { status, headers, content } = route(new URLSearchParams(body), url);
@@ -158,10 +158,10 @@ const metadata = {
 };
 
 /** Where a person goes after the sign-in: to the command's own server, or to the page for accounts. */
-function isRedirect({ protocol, hostname, port, pathname, origin }: URL): boolean {
+function isRedirect({ protocol, hostname, port, pathname, hash, origin }: URL): boolean {
   const isOfCommand = hostname === 'localhost' && loopbackPorts.some((each) => String(each) === port);
   return (
-    (protocol === 'http:' && isOfCommand && pathname === '/callback') ||
+    (protocol === 'http:' && isOfCommand && pathname === '/callback' && hash === '') ||
     origin === localAddress(ports.account)
   );
 }
