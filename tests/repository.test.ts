@@ -617,7 +617,7 @@ describe('the lines', () => {
     { issue: 62, room: 'lib functions', lines: 75 },
     { issue: 62, room: 'tests', lines: 145 },
     { issue: 62, room: 'tools', lines: 16 },
-    { issue: 62, room: 'packages', lines: 15 },
+    { issue: 62, room: 'packages', lines: 40 },
     { issue: 62, room: 'tools', lines: -140 },
     { issue: 62, room: 'packages', lines: 208 },
     { issue: 62, room: 'tests', lines: 397 },
