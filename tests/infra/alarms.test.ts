@@ -264,11 +264,11 @@ const badDays: [alarms: string, data: readonly Datum[], missing?: string[]][] = 
     ]),
 ];
 
-/** What functions without a route are in, without which they would have no response to be slow with. */
+/** The functions of a lane work behind requests, and these. */
 function groupOf(name: string): string {
   if (/Image$|Video$/.test(name)) return 'proxies';
-  const events = /^(?:deliver|poll|finalize|handOver|visit|extract|write|count|align)/;
-  return events.test(name) ? 'work' : 'requests';
+  const isOfLane = laneRows.some(([, lane]) => lane.function === name);
+  return isOfLane || /^(?:finalize|handOver|write|count)/.test(name) ? 'work' : 'requests';
 }
 
 function boundOf(name: string): number {
