@@ -2,7 +2,7 @@ import { makeWorld, readItems, worldOf } from './worlds.ts';
 import { zip } from '@node-registry/testing/zip';
 import { banNode } from '../../lib/registry/bans.ts';
 import { movePublisher } from '../../lib/registry/moves.ts';
-import { keyOf } from '../../lib/store/keys.ts';
+import { keyOf, nodeVersionKey } from '../../lib/store/keys.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { keysBelow } from '../support/bucket-objects.ts';
 import { addPublishers, publish } from '../support/publish.ts';
@@ -50,6 +50,7 @@ const steps: Record<Past, () => Promise<unknown>> = {
   'no extraction': () => Promise.resolve(),
   'an upload': () => put(JSON.parse(String(worldOf().known.upload)), archive),
   'a bad upload': () => put(JSON.parse(String(worldOf().known.upload)), Buffer.from('This is not a zip.')),
+  'a day': () => setFields(nodeVersionKey('pack', '1.1.0'), { at: '2026-01-01T00:00:00.000Z' }),
   'a withdrawal of the version': run('node-version withdraw pack 1.0.0'),
   'a ban of the node': run('node ban pack --reason spam'),
   'a begun ban of the node': () => banNode(soon(), { operator: 'admin' }, 'pack', 'spam'),

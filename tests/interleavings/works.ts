@@ -45,6 +45,7 @@ export type Past =
   | 'an index'
   | 'an upload'
   | 'a bad upload'
+  | 'a day'
   | 'no extraction'
   | 'a begun ban of the node'
   | 'a begun merge'
@@ -176,6 +177,11 @@ export const works: Record<string, Work> = {
     by: 'service',
     after: 'a bad upload',
     run: (id) => finalize(id, known('upload')),
+  },
+  'look at an overdue version': {
+    by: 'service',
+    after: 'a day',
+    run: (id) => ended(finalizeUpload(workEvent({ ...first, version: '1.1.0' }), invocation(id))),
   },
   extraction: {
     by: 'service',
