@@ -575,7 +575,7 @@ describe('the lines', () => {
     { issue: 60, room: 'tools', lines: 59 },
     { issue: 60, room: 'tests', lines: 140 },
     // the reader of packs
-    { issue: 60, room: 'packages', lines: 830 },
+    { issue: 60, room: 'packages', lines: 880 },
     // client code of self-service in the reference, and what is pending
     { issue: 60, room: 'tools', lines: 12 },
     { issue: 60, room: 'tests', lines: 30 },

@@ -3,7 +3,8 @@ import { raise } from '../values/builtin-types.ts';
 import { join } from '../values/join.ts';
 import { type Frame, type Machine, Scope } from '../values/machine.ts';
 import { BoundMethod, Class, Descriptor, Func, Instance, Native } from '../values/objects.ts';
-import { Iterator, Tuple, Unknown } from '../values/plain.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import { iteratorOf } from './iteration.ts';
 import { Dict, type Keywords, type Value } from '../values/values.ts';
 import { leaveOpen, put } from '../values/access.ts';
 import { settle } from './branches.ts';
@@ -52,7 +53,7 @@ function callFunction(machine: Machine, func: Func, args: Value[], keywords: Key
   frame.self = args[0];
   if (!Array.isArray(code.body)) return machine.evaluate(code.body, frame);
   const value = runBody(machine, code.body, frame);
-  if (yields(code.body)) return new Iterator(machine.iterate(frame.yielded));
+  if (yields(code.body)) return iteratorOf(machine, frame.yielded);
   return value;
 }
 

@@ -91,8 +91,10 @@ const rules: Rules = {
     return new Unknown('a generator');
   },
   YieldFrom: (machine, { value }, frame) => {
-    const items = [...machine.iterate(machine.evaluate(value, frame))];
+    const source = machine.evaluate(value, frame);
+    const items = [...machine.iterate(source)];
     machine.heap.touch(frame.yielded);
+    frame.yielded.order ??= orderOf(source);
     frame.yielded.items.push(...items);
     return new Unknown('a generator');
   },

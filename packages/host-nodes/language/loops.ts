@@ -1,4 +1,5 @@
-import type { StmtNode } from 'py-ast';
+import type { ExprNode, StmtNode } from 'py-ast';
+import { partsOf } from '../source.ts';
 import { join } from '../values/join.ts';
 import { orderOf } from '../values/access.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
@@ -6,7 +7,6 @@ import { Several, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { assign } from './assignments.ts';
 import { branch, settle } from './branches.ts';
-import { readName } from './names.ts';
 import { truth } from './truth.ts';
 
 type For = Extract<StmtNode, { nodeType: 'For' }>;
@@ -16,23 +16,39 @@ type Turns = Generator<(returned: Value[]) => Completion>;
 export function runFor(machine: Machine, node: For, frame: Frame): Completion {
   const source = machine.evaluate(node.iter, frame);
   const why = orderOf(source);
-  const turns = forTurns(machine, node, machine.iterate(source), frame);
-  if (why === undefined) return run(machine, turns, () => machine.execute(node.orelse, frame));
+  const orelse = () => machine.execute(node.orelse, frame);
+  const over = (items: Iterable<Value>, last: () => Completion) =>
+    run(machine, forTurns(machine, node, items, frame), last);
+  if (why === undefined) return over(machine.iterate(source), orelse);
+  const items = [...machine.iterate(source)];
+  const last = () => {
+    forget(machine, node, why, frame);
+    return orelse();
+  };
   return machine.heap.inAnyOrder(why, () =>
-    run(machine, turns, () => {
-      forget(machine, node, why, frame);
-      return machine.execute(node.orelse, frame);
-    }),
+    endsEarly(machine, node)
+      ? branch(machine, [() => over(items, last), () => over(items.toReversed(), last)])
+      : over(items, last),
   );
 }
 
-/** What the last of several items leaves behind depends on their order. */
+/** Whether a turn may be the last: another order may then end with another item. */
+function endsEarly(machine: Machine, { body }: For): boolean {
+  const parts = partsOf(body);
+  machine.budget.read(parts.length);
+  return parts.some(({ nodeType }) => nodeType === 'Break' || nodeType === 'Return');
+}
+
+/** What the last of several items leaves behind depends on their order, but for what each leaves, and counts. */
 function forget(machine: Machine, { target, body }: For, why: string, frame: Frame): void {
   const set = body.flatMap((node) => (node.nodeType === 'Assign' ? node.targets : []));
-  for (const each of [target, ...set]) {
-    const isKnown = each.nodeType !== 'Name' || typeof readName(machine, each.id, frame) === 'boolean';
-    if (!isKnown) assign(machine, each, new Unknown(why), frame);
-  }
+  const added = body.flatMap((node) => (node.nodeType === 'AugAssign' ? [node.target] : []));
+  const leave = (each: ExprNode, kept: string) => {
+    const held = each.nodeType === 'Name' ? (frame.scope ?? frame.module).own(each.id) : undefined;
+    if (held !== undefined && typeof held !== kept) assign(machine, each, new Unknown(why), frame);
+  };
+  for (const each of [target, ...set]) leave(each, 'boolean');
+  for (const each of added) leave(each, 'bigint');
 }
 
 /**

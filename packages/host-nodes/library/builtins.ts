@@ -112,9 +112,7 @@ const functions: Record<string, NativeCall> = {
       }
     }, orderOf(source));
   },
-  sorted: known(
-    (machine, [source = null], keywords) => new List(sorted(machine, machine.iterate(source), keywords)),
-  ),
+  sorted: known((machine, [source = null], keywords) => sorted(machine, source, keywords)),
   reversed: known(
     (machine, [source = null]) => new List([...machine.iterate(source)].reverse(), orderOf(source)),
   ),

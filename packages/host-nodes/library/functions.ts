@@ -37,7 +37,8 @@ export function functionModels(): Models {
       update_wrapper: (machine, [made = null, wrapped = null]) => dressed(machine, made, wrapped),
       reduce: (machine, [func = null, source = null, start]) => {
         const items = [...(start === undefined ? [] : [start]), ...machine.iterate(source)];
-        if (!isCounted(machine, items)) return new Unknown('an unknown position');
+        const why = orderOf(source) ?? (isCounted(machine, items) ? undefined : 'an unknown position');
+        if (why !== undefined) return new Unknown(why);
         if (items.length === 0) return raise('TypeError', 'reduce() of empty iterable with no initial value');
         return items.reduce((left, right) => machine.call(func, [left, right]));
       },

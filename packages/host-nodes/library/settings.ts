@@ -1,5 +1,5 @@
-import { parse } from 'smol-toml';
-import { addUnfollowed, asText, leaveOpen, lookUp, plain, put } from '../values/access.ts';
+import { parse, TomlError } from 'smol-toml';
+import { asText, leaveOpen, lookUp, plain, put } from '../values/access.ts';
 import {
   addMethods,
   builtinType,
@@ -44,7 +44,7 @@ function parseToml(machine: Machine, text: string | undefined): Value {
   try {
     return fromData(machine, parse(text, { integersAsBigInt: true, maxDepth: 100 }));
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'TomlError') throw error;
+    if (!(error instanceof TomlError)) throw error;
     return raise('ValueError', 'it is not TOML');
   }
 }
@@ -74,12 +74,15 @@ function addSection(machine: Machine, parser: Value, name: string): Dict {
   return options;
 }
 
+function forget(machine: Machine, parser: Value | undefined): void {
+  leaveOpen(machine, parser ?? null, unread);
+  sectionsOf(parser).entries = new Map();
+}
+
 function readAll(machine: Machine, parser: Value | undefined, text: Value | undefined): Value {
   const known = asText(text);
   const isRead = parser instanceof Instance && known !== undefined && readLines(machine, parser, known);
-  if (isRead) return null;
-  leaveOpen(machine, parser ?? null, unread);
-  sectionsOf(parser).entries = new Map();
+  if (!isRead) forget(machine, parser);
   return null;
 }
 
@@ -190,10 +193,16 @@ addMethods(sectionType, {
   __missing__: (machine, [self = null, name]) => optionOf(machine, self, name) ?? raise('KeyError', 'option'),
   __contains__: (machine, [self = null, name]) => has(optionOf(machine, self, name)),
 });
-addUnfollowed(
-  parserType,
-  'add_section defaults items optionxform read_dict remove_option remove_section set write',
-);
+for (const name of 'add_section defaults items optionxform read_dict remove_option remove_section set write'.split(
+  ' ',
+)) {
+  addMethods(parserType, {
+    [name]: (machine, [self]) => {
+      forget(machine, self);
+      return new Unknown(unread);
+    },
+  });
+}
 
 function has(found: Value | undefined): Value {
   return found instanceof Unknown ? new Unknown(unread) : found !== undefined;

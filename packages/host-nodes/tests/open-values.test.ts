@@ -105,6 +105,16 @@ const values: Record<string, string> = {
   'a dict that a loop over a folder fills': `${folder}x = {}\nfor f in names: x[f] = 1\nRESULT = list(x)`,
   'what the last name of a folder leaves': `${folder}for f in names: x = f\nRESULT = [f, x]`,
   'what every name of a folder leaves': `${folder}for f in names: x = True\nRESULT = x\n# true`,
+  'a folder sorted by what two names share': `${folder}RESULT = sorted(names, key=lambda n: n[-2:])`,
+  'the first match in a folder': `${folder}def f():\n    for n in names:\n        if n.endswith(".py"): return n\nRESULT = f()`,
+  'the only match in a folder': `${folder}for n in names:\n    if n == "a.py":\n        RESULT = n\n        break\n# "a.py"`,
+  'a name at which a loop over a folder breaks': `${folder}for n in names:\n    RESULT = n\n    break`,
+  'what a generator takes from a folder': `${folder}def g():\n    yield from names\nRESULT = next(g())`,
+  'a place in a folder': `${folder}RESULT = names.index("a.py")`,
+  'a text that grows by a folder': `${folder}x = ""\nfor n in names: x += n\nRESULT = x`,
+  'a number that grows by a folder': `${folder}x = 0\nfor n in names: x += 1\nRESULT = x\n# 2`,
+  'settings that are changed':
+    'import configparser\nc = configparser.ConfigParser()\nc.read_string("[a]\\nx=1")\nc.set("a", "x", "2")\nRESULT = c.get("a", "x")',
   'a sorted folder': `${folder}names.sort()\nRESULT = names + names[1:]\n# ["__init__.py", "a.py", "a.py"]`,
   'a name of a character': 'RESULT = "\\N{BULLET} a"',
   'a name of a character in an f-string': 'RESULT = f"\\N{BULLET} {1}"',
@@ -167,6 +177,10 @@ const exact: Record<string, string> = {
     'import copy\nfrom collections import defaultdict\nclass A:\n    x = 1\n    def __deepcopy__(self, memo):\n        b = A()\n        b.x = 5\n        return b\nd = copy.deepcopy(defaultdict(list))\nd["a"].append(1)\nRESULT = [copy.deepcopy(A()).x, dict(d)]\n# [5, {"a": [1]}]',
   'texts of exceptions':
     'def said(f):\n    try: f()\n    except Exception as e: return [str(e), repr(e)]\ndef a(): assert not 1, "no"\ndef k(): raise KeyError("k")\ndef v(): raise ValueError("v", 1)\nRESULT = [said(a), said(k), said(v)]\n# [["no", "AssertionError(\'no\')"], ["\'k\'", "KeyError(\'k\')"], ["(\'v\', 1)", "ValueError(\'v\', 1)"]]',
+  'TOML that is not':
+    'import tomllib\ntry: RESULT = tomllib.loads("a = ")\nexcept tomllib.TOMLDecodeError: RESULT = "bad"\n# "bad"',
+  'an exception of its own words':
+    'class E(Exception):\n    def __init__(self, a): super().__init__(f"no {a}")\ntry: raise E(3)\nexcept E as e: RESULT = [str(e), e.args]\n# ["no 3", ["no 3"]]',
   'fields that are equal':
     'from dataclasses import dataclass\n@dataclass\nclass P:\n    a: int\nRESULT = [P(1) == P(1), P(1) == P(2), P(1) == 1]\n# [true, false, false]',
   'a list of 2,400 numbers': 'RESULT = len(str(list(range(2400))))\n# 13290',

@@ -116,10 +116,8 @@ export const listMethods: Methods = {
     return null;
   },
   sort: (machine, [self], keywords) => {
-    const order = sorted(machine, listOf(self).items, keywords);
-    const list = changed(machine, self);
-    list.items = order;
-    list.order = undefined;
+    const { items, order } = sorted(machine, listOf(self), keywords);
+    Object.assign(changed(machine, self), { items, order });
     return null;
   },
   copy: (machine, [self]) => {
@@ -130,6 +128,8 @@ export const listMethods: Methods = {
 
 export const sequenceMethods: Methods = {
   index: (machine, [self, item = null]) => {
+    const why = orderOf(self);
+    if (why !== undefined) return new Unknown(why);
     const index = find(machine, itemsOf(self), item);
     return index === undefined ? new Unknown('an unknown comparison') : BigInt(index);
   },

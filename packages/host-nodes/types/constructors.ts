@@ -144,11 +144,19 @@ const itemMethods = {
 const makeFromKeys = new Native('fromkeys', (machine, [keys = null, value = null]) =>
   keys instanceof Unknown
     ? keys
-    : dictOf(
-        machine,
-        [...machine.iterate(keys)].map((key) => [key, value]),
+    : ordered(
+        dictOf(
+          machine,
+          [...machine.iterate(keys)].map((key) => [key, value]),
+        ),
+        orderOf(keys),
       ),
 );
+
+function ordered(dict: Dict, order: string | undefined): Dict {
+  dict.order = order;
+  return dict;
+}
 
 /** Gives the built-in classes their constructors and methods. All packs share them; none can change them. */
 export function equipTypes(): void {

@@ -113,7 +113,14 @@ const derived = {
 export const exceptionTypes: ReadonlyMap<string, Class> = makeTypes();
 
 function makeTypes(): Map<string, Class> {
-  const types = new Map([['BaseException', builtinType('BaseException')]]);
+  const root = builtinType('BaseException');
+  addMethods(root, {
+    __init__: (machine, [self = null, ...args]) => {
+      machine.setAttribute(self, 'args', new Tuple(args));
+      return null;
+    },
+  });
+  const types = new Map([['BaseException', root]]);
   for (const [parent, names] of Object.entries(derived)) {
     for (const name of names.split(' ')) types.set(name, builtinType(name, types.get(parent)));
   }
