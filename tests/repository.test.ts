@@ -614,8 +614,8 @@ describe('the lines', () => {
     // Interleavings of what people do.
     { issue: 62, room: 'tests', lines: 230 },
     // What an attack of an hour found.
-    { issue: 62, room: 'lib functions', lines: 75 },
-    { issue: 62, room: 'tests', lines: 145 },
+    { issue: 62, room: 'lib functions', lines: 95 },
+    { issue: 62, room: 'tests', lines: 170 },
     { issue: 62, room: 'tools', lines: 16 },
     { issue: 62, room: 'packages', lines: 40 },
     { issue: 62, room: 'tools', lines: -140 },

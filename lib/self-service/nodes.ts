@@ -23,21 +23,29 @@ import { publisherAt } from './publishers.ts';
 
 /* What the members of a publisher see and do of its nodes. */
 
+/** Up to so many nodes, as one page may have, a stranger's list is made of the public ones only. */
+const maxCounted = 100;
+
 export const nodeRoutes = [
   peopleRoute(contracts.listNodesForPublisher, async ({ path, query: { page, limit }, caller, context }) => {
     const publisher = await publisherAt(context, path.publisherId);
     const items = await queryAll(context, ownedNodesOf(publisher.id));
-    const ids = items.map((item) => ownedNodeRecord(item).node_id).slice((page - 1) * limit, page * limit);
-    const nodes = await readNodes(context, ids, publisher);
+    const ids = items.map((item) => ownedNodeRecord(item).node_id);
+    const ofPage = <Each>(all: readonly Each[]) => all.slice((page - 1) * limit, page * limit);
     const seesAll = caller && (caller.isAdmin || memberOf(publisher, caller.userId));
-    const shown = nodes.filter(({ node: { status, latest_version } }) =>
+    const isCounted = seesAll || ids.length > maxCounted;
+    const read = await readNodes(context, isCounted ? ofPage(ids) : ids, publisher);
+    const shown = read.filter(({ node: { status, latest_version } }) =>
       seesAll ? true : status === 'NodeStatusActive' && latest_version && !publisher.banned,
     );
+    const total = isCounted ? ids.length : shown.length;
     return {
-      nodes: shown.map((each) => ({ ...nodeView(each), publisher: publisherFor(caller, publisher) })),
-      total: items.length,
-      ...{ page, limit },
-      totalPages: Math.ceil(items.length / limit),
+      nodes: (isCounted ? shown : ofPage(shown)).map((each) => ({
+        ...nodeView(each),
+        publisher: publisherFor(caller, publisher),
+      })),
+      ...{ total, page, limit },
+      totalPages: Math.ceil(total / limit),
     };
   }),
   peopleRoute(contracts.getPermissionOnPublisherNodes, async ({ path, caller, context }) => {

@@ -237,6 +237,16 @@ describe('an outsider', () => {
     },
   );
 
+  test('sees of a list neither nodes that are not public, nor how many they are', async () => {
+    await addNode('acme', 'b-withdrawn', { status: 'NodeStatusDeleted' });
+    const list = async (token?: string) =>
+      (await ask('listNodesForPublisher', token, { path: { publisherId: 'acme' }, query: '?limit=1' })).body;
+    const { nodes, ...counts } = await list();
+
+    expect([nodes.length, counts]).toEqual([1, { total: 1, page: 1, limit: 1, totalPages: 1 }]);
+    expect(await list(people.member)).toMatchObject({ total: 2, totalPages: 2 });
+  });
+
   test('learns the same of every invitation that is not theirs', async () => {
     const secret = createSecret('nri_');
     const [, ours] = String(world.invitations.acme).split('/');

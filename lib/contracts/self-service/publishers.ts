@@ -103,7 +103,9 @@ export const contracts = contractsOf({
       nodes: z.array(Node).with(z.describe('By id')),
       total: z
         .int()
-        .with(z.describe('How many nodes the publisher has; others see only active ones of a page')),
+        .with(
+          z.describe('How many nodes there are; of more than 100, for others too all that the publisher has'),
+        ),
       page: z.int().with(z.describe('The page')),
       limit: z.int().with(z.describe('Nodes a page')),
       totalPages: z.int().with(z.describe('How many pages there are')),
