@@ -1,5 +1,5 @@
 import { asText, plainTruth } from '../values/access.ts';
-import { enumType, hostType, strType } from '../values/builtin-types.ts';
+import { enumType, openType, strType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
@@ -11,14 +11,14 @@ import { hiddenInputs, inputParameters, plainParameters, schemaTypes } from './n
  * Each object keeps its arguments; schema.ts turns a schema into the older form.
  */
 
-export const schemaType = hostType('Schema');
-export const inputType = hostType('Input');
-export const outputType = hostType('Output');
-export const nodeType = hostType('ComfyNode');
-const extensionType = hostType('ComfyExtension');
-export const templateType = hostType('Template');
-const socketType = hostType('ComfyTypeIO');
-const hiddenType = hostType('Hidden');
+export const schemaType = openType('Schema');
+export const inputType = openType('Input');
+export const outputType = openType('Output');
+export const nodeType = openType('ComfyNode');
+const extensionType = openType('ComfyExtension');
+export const templateType = openType('Template');
+const socketType = openType('ComfyTypeIO');
+const hiddenType = openType('Hidden');
 
 const defaults: [string, Value][] = [
   ['display_name', null],
@@ -105,7 +105,7 @@ function member(cls: Class, name: string, value: string): Instance {
 
 /** An enum of strings, each with a different name before a colon if needed. */
 function choice(name: string, members: string): [string, Value] {
-  const type = hostType(name, enumType);
+  const type = openType(name, enumType);
   type.mro = [type, enumType, ...strType.mro];
   for (const text of members.split(' ')) {
     const [key = '', value = key] = text.split(':');
@@ -117,7 +117,7 @@ function choice(name: string, members: string): [string, Value] {
 /** A class such as `io.Image`, with its `Input` and `Output`. */
 function makeSocket(name: string, type: string | undefined): Value {
   if (type === undefined) return new Unknown('a type of unknown name');
-  const socket = hostType(name, socketType);
+  const socket = openType(name, socketType);
   dress(socket, name, type);
   return socket;
 }
@@ -133,7 +133,7 @@ function dress(socket: Class, name: string, type: string): void {
   }
 
   function addPart(owner: Class, key: string, base: Class): Class {
-    const part = hostType(key, base);
+    const part = openType(key, base);
     part.construct = base.construct;
     part.define('io_type', type);
     part.define('kind', name);

@@ -115,6 +115,7 @@ function instanceAttribute(machine: Machine, instance: Instance, name: string): 
   if (onClass !== undefined) return bind(machine, onClass, instance, cls);
   const fallback = cls.find('__getattr__');
   if (fallback !== undefined) return machine.call(fallback, [instance, name]);
+  if (cls.hasMoreMembers) return new Unknown(`${cls.name}.${name}`);
   return cls.outside === undefined ? undefined : new Unknown(cls.outside);
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { asText, plain } from '../values/access.ts';
-import { addMethods, builtinType } from '../values/builtin-types.ts';
+import { addMethods, openType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Instance, type NativeCall } from '../values/objects.ts';
 import { Bytes } from '../values/bytes.ts';
@@ -37,7 +37,7 @@ export function byteModels(): Models {
 const names = ['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'] as const;
 const unknown = () => new Unknown('bytes');
 
-const hashType = builtinType('HASH');
+const hashType = openType('HASH');
 addMethods(hashType, {
   update: (machine, [self, data = null]) => {
     if (self instanceof Instance)

@@ -1,4 +1,4 @@
-import { addUnfollowed, asText, dictOf } from '../values/access.ts';
+import { asText, dictOf, leaveOpen } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
@@ -66,7 +66,7 @@ export function typeModels(): Models {
 }
 
 /** Reads go through its maps, the first of which takes writes. */
-const chainType = types.builtinType('ChainMap');
+const chainType = types.openType('ChainMap');
 chainType.construct = (_machine, cls, maps) => {
   const chain = new Instance(cls);
   chain.define('maps', new List(maps.length > 0 ? maps : [new Dict()]));
@@ -101,7 +101,14 @@ types.addMethods(chainType, {
 });
 const parents = new Native('parents', (machine, [self]) => machine.call(chainType, mapsOf(self).slice(1)));
 chainType.define('parents', new Descriptor('property', parents));
-addUnfollowed(chainType, 'clear pop popitem setdefault update __delitem__');
+for (const name of ['clear', 'pop', 'popitem', 'setdefault', 'update', '__delitem__']) {
+  types.addMethods(chainType, {
+    [name]: (machine, [self]) => {
+      leaveOpen(machine, mapsOf(self)[0] ?? null, name);
+      return new Unknown(`the method ${name}`);
+    },
+  });
+}
 
 /** The host's schema is one. */
 function isDataclass(value: Value): Value {

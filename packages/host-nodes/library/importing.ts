@@ -1,5 +1,5 @@
 import { asText, plain, plainTruth } from '../values/access.ts';
-import { addMethods, builtinType, isRaised, pathType, raise } from '../values/builtin-types.ts';
+import { addMethods, openType, isRaised, pathType, raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Instance, type NativeCall } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
@@ -7,9 +7,9 @@ import { Dict, List, Module, type Value } from '../values/values.ts';
 import { argument, type Models, natives } from './define.ts';
 import { pathText } from './paths.ts';
 
-const specType = builtinType('ModuleSpec');
-const loaderType = builtinType('Loader');
-const moduleInfoType = builtinType('ModuleInfo');
+const specType = openType('ModuleSpec');
+const loaderType = openType('Loader');
+const moduleInfoType = openType('ModuleInfo');
 
 /** `importlib` and `pkgutil`: how packs collect the modules of a folder. */
 export function importModels(): Models {

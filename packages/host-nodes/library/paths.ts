@@ -1,5 +1,5 @@
 import { hostFolder, normalize } from '../files.ts';
-import { addUnfollowed, asText } from '../values/access.ts';
+import { asText } from '../values/access.ts';
 import { addMethods, pathType, raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { type Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
@@ -211,10 +211,6 @@ addMethods(pathType, {
   }),
   open: onPath((path, machine, [mode]) => openFile(machine, absolute(path), asText(mode) ?? 'r')),
 });
-addUnfollowed(
-  pathType,
-  'as_uri group lstat owner readlink samefile chmod match read_bytes rename replace rmdir stat touch unlink walk write_bytes',
-);
 
 function found(machine: Machine, path: string, pattern: string): Value {
   const list = matching(machine, `${absolute(path)}/${pattern}`, true);

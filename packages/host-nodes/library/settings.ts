@@ -2,7 +2,7 @@ import { parse, TomlError } from 'smol-toml';
 import { asText, leaveOpen, lookUp, plain, put } from '../values/access.ts';
 import {
   addMethods,
-  builtinType,
+  openType,
   dictType,
   floatType,
   intType,
@@ -50,8 +50,8 @@ function parseToml(machine: Machine, text: string | undefined): Value {
 }
 
 /** A dict of sections, each a dict of options: open after what is not followed. */
-const parserType = builtinType('ConfigParser', dictType);
-const sectionType = builtinType('SectionProxy', dictType);
+const parserType = openType('ConfigParser', dictType);
+const sectionType = openType('SectionProxy', dictType);
 const unread = 'settings that are not followed';
 
 parserType.construct = (machine, cls, args, keywords) => {

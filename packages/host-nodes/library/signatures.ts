@@ -1,19 +1,17 @@
-import { addUnfollowed, dictOf } from '../values/access.ts';
-import { builtinType, Raised } from '../values/builtin-types.ts';
+import { dictOf } from '../values/access.ts';
+import { builtinType, openType, Raised } from '../values/builtin-types.ts';
 import { BoundMethod, Func, Instance, type NativeCall } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import type { Machine } from '../values/machine.ts';
 import { type Models, natives } from './define.ts';
 
-const signatureType = builtinType('Signature');
-const parameterType = builtinType('Parameter');
+const signatureType = openType('Signature');
+const parameterType = openType('Parameter');
 const empty = builtinType('_empty');
 const kinds = 'POSITIONAL_ONLY POSITIONAL_OR_KEYWORD VAR_POSITIONAL KEYWORD_ONLY VAR_KEYWORD';
 for (const [at, kind] of kinds.split(' ').entries()) parameterType.define(kind, BigInt(at));
 for (const type of [signatureType, parameterType]) type.define('empty', empty);
-addUnfollowed(signatureType, 'bind bind_partial format replace');
-addUnfollowed(parameterType, 'replace');
 
 type Arg = NonNullable<Func['code']['args']['vararg']>;
 

@@ -1,5 +1,5 @@
 import { asText, dictOf } from '../values/access.ts';
-import { builtinType } from '../values/builtin-types.ts';
+import { openType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Instance } from '../values/objects.ts';
 import { Iterator, Unknown } from '../values/plain.ts';
@@ -35,7 +35,7 @@ export function tableModels(): Models {
   });
 }
 
-const readerType = builtinType('DictReader');
+const readerType = openType('DictReader');
 
 /** The rows of a file, or of a list of lines, with a delimiter at most. */
 function read(machine: Machine, source: Value, keywords: Keywords): string[][] | Unknown {

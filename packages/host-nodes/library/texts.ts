@@ -1,5 +1,5 @@
 import { limits } from '../limits.ts';
-import { addUnfollowed, asText, dictOf, plain } from '../values/access.ts';
+import { asText, dictOf, plain } from '../values/access.ts';
 import { addMethods, matchType, patternType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Instance, type NativeCall } from '../values/objects.ts';
@@ -195,5 +195,3 @@ addMethods(matchType, {
     return groups instanceof Tuple ? new Tuple(groups.items.slice(1)) : unknown();
   },
 });
-addUnfollowed(patternType, 'finditer fullmatch subn');
-addUnfollowed(matchType, 'end expand groupdict span start');

@@ -113,6 +113,12 @@ const values: Record<string, string> = {
   'a place in a folder': `${folder}RESULT = names.index("a.py")`,
   'a text that grows by a folder': `${folder}x = ""\nfor n in names: x += n\nRESULT = x`,
   'a number that grows by a folder': `${folder}x = 0\nfor n in names: x += 1\nRESULT = x\n# 2`,
+  'members that are not modeled':
+    'import hashlib, re\nfrom pathlib import Path\nRESULT = [hashlib.md5().name, Path("a").as_uri(), re.compile("a").groups, hasattr(Path("a"), "walk")]',
+  'a map of a chain that changes':
+    'from collections import ChainMap\nb = {"a": 1}\nChainMap(b).update({"a": 2, "z": 3})\nRESULT = list(b)',
+  'a file of which a part was read':
+    'import os\nf = open(os.path.join(os.path.dirname(__file__), "__init__.py"))\nf.readline()\nRESULT = f.read()',
   'settings that are changed':
     'import configparser\nc = configparser.ConfigParser()\nc.read_string("[a]\\nx=1")\nc.set("a", "x", "2")\nRESULT = c.get("a", "x")',
   'a sorted folder': `${folder}names.sort()\nRESULT = names + names[1:]\n# ["__init__.py", "a.py", "a.py"]`,

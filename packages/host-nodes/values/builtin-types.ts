@@ -10,7 +10,7 @@ export const intType = builtinType('int');
 const boolType = builtinType('bool', intType);
 export const floatType = builtinType('float');
 export const strType = builtinType('str');
-export const bytesType = hostType('bytes');
+export const bytesType = openType('bytes');
 export const listType = builtinType('list');
 export const tupleType = builtinType('tuple');
 export const dictType = builtinType('dict');
@@ -29,10 +29,10 @@ const staticmethodType = builtinType('staticmethod');
 export const superType = builtinType('super');
 const symbolicType = builtinType('ellipsis');
 export const enumType = builtinType('Enum');
-export const pathType = builtinType('Path');
-export const fileType = builtinType('TextIOWrapper');
-export const patternType = builtinType('Pattern');
-export const matchType = builtinType('Match');
+export const pathType = openType('Path');
+export const fileType = openType('TextIOWrapper');
+export const patternType = openType('Pattern');
+export const matchType = openType('Match');
 
 export function builtinType(name: string, base?: Class): Class {
   const parent = base ?? (name === 'object' ? undefined : objectType);
@@ -41,8 +41,8 @@ export function builtinType(name: string, base?: Class): Class {
   return type;
 }
 
-/** Makes a class of the host, which may have unknown members. */
-export function hostType(name: string, base?: Class): Class {
+/** Makes a class of the host or the library that has more members than its model: those are unknown. */
+export function openType(name: string, base?: Class): Class {
   const type = builtinType(name, base);
   type.hasMoreMembers = true;
   return type;
