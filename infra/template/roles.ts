@@ -171,7 +171,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       { table: ['BatchGetItem'], keys: ['nodes', 'publishers'] },
       // It drops a version that no archive has come for.
       { table: ['UpdateItem', 'DeleteItem'], keys: ['nodes'] },
-      { table: ['DeleteItem'], keys: ['pending'] },
+      { table: ['UpdateItem'], keys: ['pending'] },
       // The finalizer reads, copies and deletes one version of an upload, not a replacement.
       { bucket: ['GetObject', 'GetObjectVersion', 'DeleteObjectVersion'], folder: 'staging' },
       // After a rejected copy, HEAD of archives/ shows whether the same bytes are already there.
@@ -228,8 +228,8 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       { table: ['BatchGetItem'], keys: ['nodes', 'publishers'] },
       { table: ['Query'], keys: ['nodes', 'publishers', 'owned'] },
       { table: ['UpdateItem', 'ConditionCheckItem'], keys: ['nodes', 'publishers', 'owned'] },
-      { table: ['DeleteItem'], keys: ['owned', 'pending'] },
-      { table: ['PutItem'], keys: ['pending'] },
+      { table: ['DeleteItem'], keys: ['owned'] },
+      { table: ['UpdateItem'], keys: ['pending'] },
       {
         table: ['UpdateItem'],
         neverChanges: [

@@ -20,7 +20,7 @@ export const selfServiceDeployment = {
     { table: ['PutItem', 'UpdateItem', 'DeleteItem'], keys: ['publishers', 'people', 'newPublishers'] },
     // A withdrawn version, and a dropped one.
     { table: ['UpdateItem', 'DeleteItem'], keys: ['nodes'] },
-    { table: ['DeleteItem'], keys: ['pending'] },
+    { table: ['UpdateItem'], keys: ['pending'] },
     // Bans and moves are the administration's, and archives the finalizer's.
     {
       table: ['PutItem', 'UpdateItem'],

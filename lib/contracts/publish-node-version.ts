@@ -66,11 +66,11 @@ export const deployedPublishNodeVersion: Deployed<typeof publishNodeVersion> = {
         table: ['PutItem', 'UpdateItem'],
         keys: ['nodes', 'publishers', 'idTokens', 'owned'],
       },
-      { table: ['BatchGetItem'], keys: ['nodes', 'publishers', 'idTokens', 'blocks'] },
+      { table: ['BatchGetItem'], keys: ['nodes', 'publishers', 'idTokens', 'blocks', 'pending'] },
       // The CI jobs that a publisher trusts.
       { table: ['Query'], keys: ['publishers'] },
       { table: ['Query'], keys: ['nodes'] },
-      { table: ['Query', 'PutItem', 'DeleteItem'], keys: ['pending'] },
+      { table: ['UpdateItem'], keys: ['pending'] },
       // Only the administration sets who belongs to a publisher and whether it is banned.
       { table: ['PutItem', 'UpdateItem'], neverChanges: ['members', 'banned', 'ban_reason'] },
       // A response is smaller than a record, so it is kept in one part.

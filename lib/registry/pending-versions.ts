@@ -1,31 +1,36 @@
+import { foldNodeId } from '@node-registry/registry-rules/names';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import type { Beside, Once } from '../store/decide.ts';
-import { always, type Changes, onRevision, Plus } from '../store/items.ts';
-import { type Key, nodeKey, nodeVersionKey, pendingVersionKey, publishingKey } from '../store/keys.ts';
-import { deleting, put, remove, updateOnce, updating, type Write } from '../store/write.ts';
+import { always, type Changes, type Condition, onRevision, Plus } from '../store/items.ts';
+import {
+  begunVersionsKey,
+  type Key,
+  keyName,
+  nodeKey,
+  nodeVersionKey,
+  publishingKey,
+} from '../store/keys.ts';
+import { deleting, update, updateOnce, updating, type Write } from '../store/write.ts';
 import { dayOf, secondsLeft } from '../windows.ts';
 import {
+  type BegunRecord,
   historyOf,
   type NodeRecord,
   type NodeVersionRecord,
   type Operator,
-  type PendingVersionRecord,
   type PublishingRecord,
   type PublisherRecord,
   pending,
 } from './records.ts';
 
 /*
- * The limits of a publisher. Its item counts its new nodes of the day, and each version that it began to
- * publish has a small record of its own, so a publish costs the same for any number of pending versions. Both
- * are read with the rest of a publish and written next to it, so they cost no time, and concurrent publishes
- * may exceed a limit together. Only created nodes count. A version's record is removed once its archive has
- * arrived. If that removal was lost, it happens when the limit is reached: then each version is looked up, so
- * the list can't drift from the truth for good. A full list is remembered for a minute, because the lookup is
- * expensive.
+ * The limits of a publisher. Its item counts its new nodes of the day, and another one has an entry for each version that
+ * it began to publish. An entry is taken before the version is registered, so the limit is exact, and leaves when the
+ * archive has arrived, or the version is dropped or moved. If that was lost, or its publish died, it leaves when the limit
+ * is reached: then each version is looked up. A full item is remembered for a minute, because the lookup is expensive.
  */
 
 /** A version of a node that a publisher began to publish. */
@@ -35,25 +40,38 @@ interface Begun {
   version: string;
 }
 
+type EntryName = `v@${string}`;
+
+function entryName({ nodeId, version }: Omit<Begun, 'publisherId'>): EntryName {
+  return `v@${foldNodeId(nodeId)}/${version}`;
+}
+
 /** Archives arrive at any time, so this is only when to look again. */
 const pendingRetrySeconds = 60;
 
-/** As many versions as may be pending, and some that no longer are. */
-export function maxBegun(): number {
-  return config.publishing().MAX_PENDING_VERSIONS + 100;
+/** The publish that took an entry may still run. */
+const graceMs = 5 * 60 * 1000;
+
+function oldEntries(begun: BegunRecord | undefined): EntryName[] {
+  return Object.entries({ ...begun }).flatMap(([name, at]) =>
+    name.startsWith('v@') && Number(at) + graceMs <= Date.now() ? [name as EntryName] : [],
+  );
 }
 
-/** The versions to look up: all that were begun, if they are as many as may be pending. */
-export function toLookUp(
-  publishing: PublishingRecord | undefined,
-  begun: readonly PendingVersionRecord[],
-): Key[] {
-  const isFull = begun.length >= config.publishing().MAX_PENDING_VERSIONS;
-  if (!isFull || secondsFull(publishing) > 0) return [];
-  return begun.map(({ version_pk, version_sk }) => ({ pk: version_pk, sk: version_sk }));
+/** The versions to look up, if as many were begun as may be pending. */
+export function toLookUp(begun: BegunRecord | undefined): Key[] {
+  if (!isFull(begun) || secondsFull(begun) > 0) return [];
+  return oldEntries(begun).map((name) => {
+    const [nodeId = '', version = ''] = name.slice('v@'.length).split('/');
+    return nodeVersionKey(nodeId, version);
+  });
 }
 
-function secondsFull({ full_until = 0 }: Partial<PublishingRecord> = {}): number {
+function isFull(begun: BegunRecord | undefined): boolean {
+  return (begun?.open ?? 0) >= config.publishing().MAX_PENDING_VERSIONS;
+}
+
+function secondsFull({ full_until = 0 }: Partial<BegunRecord> = {}): number {
   return Math.ceil((full_until - Date.now()) / 1000);
 }
 
@@ -63,13 +81,13 @@ export function newNodesADay({ new_nodes_per_day }: PublisherRecord): number | u
   return limits.length > 0 ? Math.min(...limits) : undefined;
 }
 
-/** The begun versions that are no longer pending, or the error if there is no room for another. */
+/** The entries of versions that are no longer pending, or the error if there is no room for another. */
 export function roomFor(
   publishing: PublishingRecord | undefined,
-  begun: readonly PendingVersionRecord[],
+  begun: BegunRecord | undefined,
   lookedUp: readonly NodeVersionRecord[],
   nodesADay: number | undefined,
-): { gone: PendingVersionRecord[] } | { error: ApiError; isFull?: true } {
+): { gone: EntryName[] } | { error: ApiError; isFull?: true } {
   const { MAX_PENDING_VERSIONS } = config.publishing();
   const now = Date.now();
   const nodesToday = publishing?.[`nodes:${dayOf(now)}`] ?? 0;
@@ -77,42 +95,67 @@ export function roomFor(
     const message = `A publisher can publish ${nodesADay} new nodes a day; try again after midnight UTC.`;
     return { error: tooMany(message, secondsLeft('day', now)) };
   }
-  if (begun.length < MAX_PENDING_VERSIONS) return { gone: [] };
+  if (!isFull(begun)) return { gone: [] };
   const message = `${MAX_PENDING_VERSIONS} versions of this publisher wait for their archives; upload those first.`;
-  const seconds = secondsFull(publishing);
+  const seconds = secondsFull(begun);
   if (seconds > 0) return { error: tooMany(message, seconds) };
   const waiting = new Set(
-    lookedUp.filter(({ status }) => status === pending).map((version) => pendingVersionKey('', version).sk),
+    lookedUp.filter(({ status }) => status === pending).map((version) => keyName(version)),
   );
-  if (waiting.size >= MAX_PENDING_VERSIONS)
-    return { error: tooMany(message, pendingRetrySeconds), isFull: true };
-  return { gone: begun.filter(({ sk }) => !waiting.has(sk)) };
+  const gone = oldEntries(begun).filter((name) => {
+    const [nodeId = '', version = ''] = name.slice('v@'.length).split('/');
+    return !waiting.has(keyName(nodeVersionKey(nodeId, version)));
+  });
+  return gone.length > 0 ? { gone } : { error: tooMany(message, pendingRetrySeconds), isFull: true };
 }
 
-export function isRecorded(begun: readonly PendingVersionRecord[], { pk, sk }: Key): boolean {
-  return begun.some(({ version_pk, version_sk }) => version_pk === pk && version_sk === sk);
+export function isBegun(begun: BegunRecord | undefined, version: Omit<Begun, 'publisherId'>): boolean {
+  return begun?.[entryName(version)] !== undefined;
 }
 
-export async function recordPending(
+/** Takes an entry in place of those that are gone. False if another publish was faster. */
+export async function takeEntry(
   context: Context,
-  { publisherId, nodeId, version }: Begun,
-): Promise<void> {
-  const key = nodeVersionKey(nodeId, version);
-  const record: PendingVersionRecord = {
-    ...pendingVersionKey(publisherId, key),
-    version_pk: key.pk,
-    version_sk: key.sk,
-    at: new Date().toISOString(),
-  };
-  await put(context, record, always).catch(warn(publisherId));
+  begun: Begun,
+  gone: readonly EntryName[],
+): Promise<boolean> {
+  const changes: Changes<BegunRecord> = { open: new Plus(1 - gone.length) };
+  for (const each of gone) changes[each] = null;
+  changes[entryName(begun)] = Date.now();
+  const max = config.publishing().MAX_PENDING_VERSIONS - 1 + gone.length;
+  const { written } = await update<BegunRecord>(context, begunVersionsKey(begun.publisherId), changes, [
+    [entryName(begun), 'absent'],
+    ['open', 'at most', max],
+    ...gone.map((each) => [each, 'exists'] as const),
+  ]);
+  return written;
+}
+
+/** Of a version that is registered, whatever else waits; repeated calls are harmless. */
+export async function recordPending(context: Context, begun: Begun): Promise<void> {
+  const changes: Changes<BegunRecord> = { open: new Plus(1) };
+  changes[entryName(begun)] = Date.now();
+  await changeBegun(context, begun.publisherId, changes, [[entryName(begun), 'absent']]);
 }
 
 /** Call once a version's archive has arrived; repeated calls are harmless. */
-export async function forgetPending(
+export async function forgetPending(context: Context, begun: Begun): Promise<void> {
+  const changes: Changes<BegunRecord> = { open: new Plus(-1) };
+  changes[entryName(begun)] = null;
+  await changeBegun(context, begun.publisherId, changes, [[entryName(begun), 'exists']]);
+}
+
+export function rememberFull(context: Context, publisherId: string): Promise<void> {
+  return changeBegun(context, publisherId, { full_until: Date.now() + pendingRetrySeconds * 1000 }, always);
+}
+
+async function changeBegun(
   context: Context,
-  { publisherId, nodeId, version }: Begun,
+  publisherId: string,
+  changes: Changes<BegunRecord>,
+  when: Condition<BegunRecord>,
 ): Promise<void> {
-  await forget(context, publisherId, pendingVersionKey(publisherId, nodeVersionKey(nodeId, version)));
+  await update<BegunRecord>(context, begunVersionsKey(publisherId), changes, when).catch(warn(publisherId));
 }
 
 /** What drops a version that no archive has come for: its label is free again. */
@@ -134,10 +177,6 @@ export function dropping(
   };
 }
 
-export async function forget(context: Context, publisherId: string, record: Key): Promise<void> {
-  await remove(context, record, always).catch(warn(publisherId));
-}
-
 /** Call once the node exists: of concurrent publishes of one new node, only one creates it. */
 export async function countNewNode(context: Context, publisherId: string): Promise<void> {
   const now = Date.now();
@@ -145,18 +184,6 @@ export async function countNewNode(context: Context, publisherId: string): Promi
   const changes: Changes<PublishingRecord> = {};
   changes[`nodes:${yesterday}`] = null;
   changes[`nodes:${dayOf(now)}`] = new Plus(1);
-  await change(context, publisherId, changes);
-}
-
-export function rememberFull(context: Context, publisherId: string): Promise<void> {
-  return change(context, publisherId, { full_until: Date.now() + pendingRetrySeconds * 1000 });
-}
-
-async function change(
-  context: Context,
-  publisherId: string,
-  changes: Changes<PublishingRecord>,
-): Promise<void> {
   await updateOnce<PublishingRecord>(context, publishingKey(publisherId), changes, always).catch(
     warn(publisherId),
   );

@@ -13,11 +13,10 @@ import { note } from '../log.ts';
 import { type Beside, type Decision, decide, type Found, type Once } from '../store/decide.ts';
 import { absent, type Changes, type Item, Plus, withChanges } from '../store/items.ts';
 import {
-  type Key,
+  begunVersionsKey,
   nodeKey,
   nodeVersionKey,
   ownedNodeKey,
-  pendingVersionsOf,
   publisherKey,
   publishingKey,
   trustKey,
@@ -43,24 +42,23 @@ import {
 import { changedFields, mayChange, nodeChanges, requireFits, requireNodeFits } from './nodes.ts';
 import {
   countNewNode,
-  forget,
-  isRecorded,
-  maxBegun,
+  isBegun,
   newNodesADay,
   recordPending,
   rememberFull,
   roomFor,
+  takeEntry,
   toLookUp,
 } from './pending-versions.ts';
 import { memberOf, movedTo } from './publishers.ts';
 import {
+  begunRecord,
   type NodeRecord,
   type NodeVersionRecord,
   nodeRecord,
   nodeVersionRecord,
   type OwnedNodeRecord,
   pending,
-  pendingVersionRecord,
   pickFields,
   type PublisherRecord,
   publisherRecord,
@@ -147,25 +145,23 @@ function standingReads(publication: Publication) {
 /** Everything that it depends on, in one round trip. */
 function readsOf(publication: Publication) {
   const { publisherId } = publication;
-  const begun = { below: pendingVersionsOf(publisherId), limit: maxBegun() };
-  return [...standingReads(publication), publishingKey(publisherId), begun] as const;
+  return [...standingReads(publication), publishingKey(publisherId), begunVersionsKey(publisherId)] as const;
 }
 
 type FirstFound = Found<ReturnType<typeof readsOf>>;
 
-/** An edit may choose another latest version. A full list of begun versions is looked up. */
-function moreReadsOf(publication: Publication, [, , , item, , , publishing, begun]: FirstFound) {
+/** An edit may choose another latest version. If too many versions were begun, they are looked up. */
+function moreReadsOf(publication: Publication, [, , , item, , , , begun]: FirstFound) {
   const version = nodeVersionRecord(item);
   return [
     { below: version && isEdit(version, publication) ? nodeVersionKey(publication.nodeId, '') : undefined },
     {
-      each: version ? [] : toLookUp(publishingRecord(publishing), begun.map(pendingVersionOf)),
+      each: version ? [] : toLookUp(begunRecord(begun)),
       fields: ['pk', 'sk', 'status'],
     },
   ] as const;
 }
 
-const pendingVersionOf = (item: Item) => pendingVersionRecord(item);
 const versionOf = (item: Item) => nodeVersionRecord(item);
 
 type Standing = readonly [...Found<ReturnType<typeof standingReads>>, ...unknown[]];
@@ -199,8 +195,8 @@ function decidePublish(
   once: Once,
 ): Decision<(Registration & { isCounted: boolean }) | { movedTo: string }> {
   const { publisherId, nodeId, caller } = publication;
-  const [, , , , , , publishingItem, begunItems, versionItems, lookedUp] = found;
-  const [publishing, begun] = [publishingRecord(publishingItem), begunItems.map(pendingVersionOf)];
+  const [, , , , , , publishingItem, begunItem, versionItems, lookedUp] = found;
+  const [publishing, begun] = [publishingRecord(publishingItem), begunRecord(begunItem)];
   const moved = movedTo(publisherRecord(found[0]), publisherId);
   if (moved !== undefined) return { result: { movedTo: moved } };
   const standing = standingOf(publication, found);
@@ -229,19 +225,18 @@ function decidePublish(
     ...credential.writes,
   ];
   const nodesADay = node ? undefined : newNodesADay(allowed.publisher);
-  const room = version ? { gone: [] } : roomFor(publishing, begun, lookedUp.map(versionOf), nodesADay);
+  const own = { publisherId, nodeId, version: record.version };
+  // A publish that died may have left its entry.
+  const isOwnBegun = isBegun(begun, own);
+  const room =
+    version || isOwnBegun ? { gone: [] } : roomFor(publishing, begun, lookedUp.map(versionOf), nodesADay);
   if ('error' in room)
     return { error: room.error, beside: room.isFull ? [(each) => rememberFull(each, publisherId)] : [] };
-  const forgetting =
-    (key: Key): Beside =>
-    (context) =>
-      forget(context, publisherId, key);
-  const beside: Beside[] = [used, ...room.gone.map(forgetting)];
-  // A publish that died may have left the version without its record.
-  if (!version || !isRecorded(begun, record))
-    beside.push((context) => recordPending(context, { publisherId, nodeId, version: record.version }));
+  const before = version || isOwnBegun ? undefined : (each: Context) => takeEntry(each, own, room.gone);
+  const beside: Beside[] = [used];
+  if (version && !isOwnBegun) beside.push((each) => recordPending(each, own));
   const result = { version: pickFields<NodeVersion>(record, NodeVersion), upload: awaitedUpload(record) };
-  return { writes, beside, result: { ...result, isCounted: nodesADay !== undefined } };
+  return { before, writes, beside, result: { ...result, isCounted: nodesADay !== undefined } };
 }
 
 function actorOf(caller: Caller | undefined, { kept }: AcceptedCredential): string {

@@ -185,15 +185,15 @@ type BeforeBan = Shown & Pick<NodeVersionRecord, 'pending_shard' | 'pending_sinc
 /** The counter for a publisher's limit: how many new nodes it has on a day. */
 export interface PublishingRecord extends Key, Partial<Record<`nodes:${string}`, number>> {
   revision: number;
-  /** Until when no more versions may become pending, in milliseconds. */
-  full_until?: number;
 }
 
-/** A version that a publisher began to publish. */
-export interface PendingVersionRecord extends Key {
-  version_pk: string;
-  version_sk: string;
-  at: string;
+/** The versions that a publisher began to publish, and when, in milliseconds. */
+export interface BegunRecord extends Key, Partial<Record<`v@${string}`, number>> {
+  revision: number;
+  /** The number of entries: a condition can't count them. */
+  open?: number;
+  /** Until when no more versions may become pending, in milliseconds. */
+  full_until?: number;
 }
 
 export interface NodeRecord extends Aligned, Omit<Node, 'publisher' | 'latest_version' | 'translations'> {
@@ -273,7 +273,7 @@ export const madeRecord = typedRead<MadeRecord>();
 export const trustRecord = typedRead<TrustRecord>();
 export const idTokenRecord = typedRead<IdTokenRecord>();
 export const publishingRecord = typedRead<PublishingRecord>();
-export const pendingVersionRecord = typedRead<PendingVersionRecord>();
+export const begunRecord = typedRead<BegunRecord>();
 export const nodeRecord = typedRead<NodeRecord>();
 export const nodeVersionRecord = typedRead<NodeVersionRecord>();
 export const ownedNodeRecord = typedRead<OwnedNodeRecord>();

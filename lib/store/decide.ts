@@ -40,6 +40,8 @@ export interface Once {
 
 /** The writes, if any, are those of the result or of the error. */
 export type Decision<Result> = ({ result: Result } | { error: Error }) & {
+  /** A write that must come first. False if it was made for another state. */
+  before?: ((context: Context) => Promise<boolean>) | undefined;
   writes?: readonly Write[];
   beside?: readonly Beside[];
 };
@@ -65,7 +67,8 @@ export async function decide<
     const more = following ? await readAllOf(context, following(...found)) : [];
     const once: Once = { id, now: Date.now() };
     const made = decision([...found, ...more] as [...Found<First>, ...Found<Then>], once);
-    const { writes = [], beside = [] } = made;
+    const { before, writes = [], beside = [] } = made;
+    if (before && !(await before(context))) return undefined;
     const [isWritten] = await allEnded([
       writeDecided(context, writes),
       ...beside.map((each) => each(context)),

@@ -9,7 +9,7 @@
  *   and how many the person made      PERSON#<member id>        PERSON
  *   publishers that people made       NEW_PUBLISHERS            <day>                       expires by `ttl`
  *   new nodes of a publisher          PUBLISHER#<folded id>     PUBLISHING                  by day
- *   versions that it began to publish PENDING#<folded>          <pk and sk of the version>  one query lists them
+ *   versions that it began to publish PENDING#<folded>          VERSIONS                    an entry each
  *   nodes of a publisher              OWNED#<folded id>         NODE#<folded id>            one query lists them
  *   node                              NODE#<folded id>          NODE
  *   numbers of a node                 NODE#<folded id>          NUMBERS                     apart from its revision
@@ -122,14 +122,9 @@ export function invitationKey(publisherId: string, hash: string): Key {
   return { pk: publisherPartition(publisherId), sk: `INVITATION#${hash}` };
 }
 
-/** Separate from the publisher: the finalizer may remove these, but nothing of a publisher. */
-export function pendingVersionKey(publisherId: string, version: Key): Key {
-  return { pk: `PENDING#${foldNodeId(publisherId)}`, sk: keyName(version).replace('\n', '#') };
-}
-
-/** The common prefix of the keys of a publisher's pending versions. */
-export function pendingVersionsOf(publisherId: string): Key {
-  return { pk: `PENDING#${foldNodeId(publisherId)}`, sk: 'NODE#' };
+/** Separate from the publisher: the finalizer may change these, but nothing of a publisher. */
+export function begunVersionsKey(publisherId: string): Key {
+  return { pk: `PENDING#${foldNodeId(publisherId)}`, sk: 'VERSIONS' };
 }
 
 export function personalAccessTokenKey(publisherId: string, hash: string): Key {
