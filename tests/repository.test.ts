@@ -504,9 +504,9 @@ describe('the lines', () => {
     { issue: 57, room: 'tests', lines: 75 },
     { issue: 57, room: 'infra', lines: 30 },
     // Uploads and extractions as lanes: the sweeps, due lists, claims and their dead letters are gone.
-    { issue: 57, room: 'lib functions', lines: -370 },
+    { issue: 57, room: 'lib functions', lines: -340 },
     { issue: 57, room: 'tools', lines: -60 },
-    { issue: 57, room: 'tests', lines: -830 },
+    { issue: 57, room: 'tests', lines: -800 },
     // Alarms in two levels, each with its bad day, and a composite.
     { issue: 57, room: 'infra', lines: 125 },
     { issue: 57, room: 'tools', lines: 40 },
