@@ -34,13 +34,17 @@ const PeersTable = z.object({
   version: z.optional(z.object({ path: text })),
 });
 
+const license = z.optional(
+  z.union([z.string(), z.object({ file: text, text })], 'must be text, or a table with file or text'),
+);
+
 /** The table that older projects have instead of [project]. Its dependencies have a syntax of their own. */
 const PoetryTable = z.object({
   name: text,
   version: text,
   description: text,
   classifiers: texts,
-  license: text,
+  license,
   repository: text,
   homepage: text,
   dependencies: z.optional(z.record(z.string(), z.unknown())),
@@ -56,9 +60,7 @@ const Tables = z.object({
       dependencies: texts,
       classifiers: texts,
       urls: z.optional(z.record(z.string(), z.string())),
-      license: z.optional(
-        z.union([z.string(), z.object({ file: text, text })], 'must be text, or a table with file or text'),
-      ),
+      license,
     }),
     {},
   ),
@@ -191,7 +193,7 @@ function metadataOf({ project, tool }: Tables): Metadata {
     displayName: own['display-name'] || peers.DisplayName,
     description: project.description || poetry.description,
     dependencies: dependencies?.filter((dependency) => dependency !== frontend),
-    license: licenseOf(project.license) || poetry.license,
+    license: licenseOf(project.license) || licenseOf(poetry.license),
     repository: repositoryOf(project.urls ?? {}) || repository,
     icon: own.icon || peers.Icon,
     banner: own.banner || peers.Banner,

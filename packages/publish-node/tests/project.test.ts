@@ -44,6 +44,8 @@ describe('dependencies and license', () => {
 
   test.each([
     ['{ text = "MIT" }', 'MIT', []],
+    ['"MIT"\n[tool.poetry]\nlicense = { text = "BSD" }', 'MIT', []],
+    ['""\n[tool.poetry]\nlicense = { text = "BSD" }', 'BSD', []],
     ['{ text = "Permission\\nis granted" }', undefined, [expect.stringContaining('license is left out')]],
   ])('takes license = %s as %s', async (license, expected, notes) => {
     const project = await projectOf(`${base}license = ${license}\n[tool.node-registry]\npublisher = "me"\n`);
