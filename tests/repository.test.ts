@@ -513,7 +513,8 @@ describe('the lines', () => {
     { issue: 57, room: 'tests', lines: 170 },
     // The lane align: verbs of bans and moves, which were the administration's.
     { issue: 57, room: 'lib functions', lines: 530 },
-    { issue: 57, room: 'tools', lines: -650 },
+    { issue: 57, room: 'tools', lines: -690 },
+    { issue: 57, room: 'tests', lines: 40 },
     { issue: 57, room: 'infra', lines: 70 },
     // 58
     // The reviewed template, and the rules that only repeat it.

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { publishedFolder } from '../bucket/object-keys.ts';
+import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
 import { present } from '../store/items.ts';
@@ -40,6 +41,7 @@ export function align(
 
 /** With less time left, the rest is left to another call. */
 const reservedMs = 10_000;
+const isLate = ({ deadline }: Context) => Date.now() > deadline - reservedMs;
 
 /** The versions of a node follow it and its publisher, their archives follow them, and the copies of those follow last. */
 async function alignNode(
@@ -47,12 +49,13 @@ async function alignNode(
   node: NodeRecord,
   onDenied?: (keys: readonly string[]) => void,
 ): Promise<Outcome> {
-  while ((await alignVersions(context, node.id)) > 0)
-    if (Date.now() > context.deadline - reservedMs) return 'more';
+  while ((await alignVersions(context, node.id)) > 0) if (isLate(context)) return 'more';
   const folder = publishedFolder(node.id);
   const denied = await alignArchives(context, folder);
   onDenied?.(denied);
-  if (denied.length > 0 && !(await areCopiesDropped(context, node, folder))) return 'more';
+  const { DISTRIBUTION_ID } = config.distribution();
+  if (denied.length > 0 && DISTRIBUTION_ID !== undefined && node.intent !== undefined)
+    if (!(await areCopiesDropped(context, DISTRIBUTION_ID, node.intent, folder))) return 'more';
   return endIntent(context, node);
 }
 
@@ -67,10 +70,12 @@ async function alignPublisher(context: Context, publisher: PublisherRecord): Pro
   const owned = await listOwnedNodes(context, id);
   // Each transaction checks the same publisher, so moves are made one by one.
   await inParallel(owned.values(), moved_to === undefined ? nodesAtOnce : 1, async (listed) => {
+    if (isLate(context)) return;
     if (moved_to !== undefined) return followPublisher(context, publisher, listed);
     const key = nodeKey(listed.node_id);
     await update<NodeRecord>(context, key, owesAlignment(key, randomUUID()), present);
   });
+  if (isLate(context)) return 'more';
   // This role may not move them.
   if (moved_to !== undefined && (await readCredentials(context, id)).length > 0)
     return { again: { last_error: `Tokens or trusts of "${id}" are left: repeat its rename or merge.` } };

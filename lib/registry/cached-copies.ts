@@ -4,11 +4,10 @@ import {
   GetInvalidationCommand,
   TooManyInvalidationsInProgress,
 } from '@aws-sdk/client-cloudfront';
-import * as config from '../config.ts';
+import { configured } from '../config.ts';
 import { type Context, untilDeadline } from '../context.ts';
-import type { NodeRecord } from './records.ts';
 
-const cloudFront = config.configured(() => new CloudFrontClient({}));
+const cloudFront = configured(() => new CloudFrontClient({}));
 
 /**
  * Makes the distribution drop its copies of a node's archives, once for each intent, and says whether it has. CloudFront
@@ -16,11 +15,10 @@ const cloudFront = config.configured(() => new CloudFrontClient({}));
  */
 export async function areCopiesDropped(
   context: Context,
-  { intent: CallerReference }: NodeRecord,
+  DistributionId: string,
+  CallerReference: string,
   folder: string,
 ): Promise<boolean> {
-  const { DISTRIBUTION_ID: DistributionId } = config.distribution();
-  if (DistributionId === undefined || CallerReference === undefined) return true;
   const until = untilDeadline(context);
   const Paths = { Quantity: 1, Items: [`/${folder}*`] };
   const create = new CreateInvalidationCommand({

@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { stopDate } from '@node-registry/testing/clock';
 import { handler } from '../../functions/align-registry.ts';
 import { archiveKey, objectUrl } from '../../lib/bucket/object-keys.ts';
+import { align } from '../../lib/registry/alignment.ts';
 import { banNode, banNodeVersion, banPublisher, unbanNode } from '../../lib/registry/bans.ts';
 import { movePublisher } from '../../lib/registry/moves.ts';
 import { nodeKey, personalAccessTokenKey, publisherKey } from '../../lib/store/keys.ts';
@@ -95,6 +96,15 @@ describe('what a command left when it died', () => {
       );
     },
   );
+
+  test('is not ended by work for an earlier decision', async () => {
+    await banNode(soon(), operator, nodeId, 'spam');
+    const earlier = await storedNode(nodeId);
+    await unbanNode(soon(), operator, nodeId);
+
+    expect(earlier && (await align(soon(), earlier))).toBe('superseded');
+    expect(await owes(nodeKey(nodeId))).toBe(true);
+  });
 
   test('is given up with its reason if it is more than the role may do', async () => {
     await movePublisher(soon(), operator, 'merge', from, to);
