@@ -195,6 +195,14 @@ const invariants: Record<string, Invariant> = {
       })
       .map(({ version, status, pending_shard }) => `${version} ${status} ${pending_shard}`),
 
+  'the number of versions that a publisher has begun is that of their entries': ({ items }) =>
+    items
+      .filter(({ sk, open = 0, ...record }) => {
+        const entries = Object.keys(record).filter((name) => name.startsWith('v@'));
+        return sk === 'VERSIONS' && entries.length !== open;
+      })
+      .map(({ pk, open }) => `${pk} ${open}`),
+
   'an answered version exists until it is dropped': ({ items, versions, endings }) =>
     endings.flatMap(({ status, versionId }) =>
       status !== 201 ||
