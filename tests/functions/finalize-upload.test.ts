@@ -8,6 +8,8 @@ import type { Item } from '../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { stopDate } from '@node-registry/testing/clock';
+import { owe } from '../../lib/work/owe.ts';
+import { runQueue } from '../support/queue.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { beforeNext, failAmidWrites, intercept } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
@@ -45,7 +47,17 @@ describe('an archive that arrived', () => {
     const version = await storedVersion('arrives', '1.0.0');
     expect(version).toMatchObject({ id: upload.versionId, size_bytes: archive.length, ...active });
     expect(version).not.toHaveProperty('status_reason');
-    expect(version.pending_shard).toMatch(/^extract-/);
+    expect(version).toMatchObject({
+      ...owe('extract', nodeVersionKey('arrives', '1.0.0'), 'demo'),
+      pending_since: expect.any(String),
+    });
+    const groups: unknown[] = [];
+    await runQueue(async ({ Records }) => {
+      for (const { body, attributes } of Records)
+        if (body.includes('#arrives"')) groups.push(attributes.MessageGroupId);
+      return undefined;
+    }, 'extract');
+    expect(groups).toEqual(['demo']);
     expect(await download(version.downloadUrl)).toEqual(archive);
     expect(await storedNode('arrives')).toMatchObject({
       latest_version: { version: '1.0.0', sha256: sha256(archive), archive_key: version.archive_key },
@@ -205,6 +217,7 @@ describe('the messages of an upload', () => {
   });
 
   test('are heard while a look that found nothing ends', async () => {
+    stopDate();
     const upload = await publish('overheard', '1.0.0');
     const look = workEvent(upload);
     let isPut = false;
@@ -221,7 +234,21 @@ describe('the messages of an upload', () => {
     });
     await handler(look, context);
 
-    expect([isPut, (await storedVersion('overheard', '1.0.0')).sha256]).toEqual([true, active.sha256]);
+    expect(isPut).toBe(true);
+    // The look has not put off the extraction.
+    const { pending_since } = owe('extract', nodeVersionKey('overheard', '1.0.0'), 'demo');
+    expect(await storedVersion('overheard', '1.0.0')).toMatchObject({ ...active, pending_since });
+  });
+
+  test('are heard if another try begins or ends between the read and the try of one', async () => {
+    const upload = await uploaded('heard', archive);
+    const { happened } = beforeNext(dynamodb, /^UpdateItemCommand$/, () =>
+      setFields(nodeVersionKey('heard', '1.0.0'), { tries: 3 }),
+    );
+    await finalize(upload);
+
+    expect(happened()).toBe(true);
+    expect(await storedVersion('heard', '1.0.0')).toMatchObject(active);
   });
 
   test('delete what comes for an upload that is over, and leave what a ban holds', async () => {
