@@ -110,16 +110,21 @@ interface TextObject {
   etag: string;
 }
 
-/** Undefined if the object is missing. Without the right to list the bucket, S3 answers 403 for that. */
-export async function readText(context: Context, key: string): Promise<TextObject | undefined> {
+/** Undefined if the object is missing. Without the right to list the bucket, S3 answers 403 for that. `known` if it is still that. */
+export async function readText(
+  context: Context,
+  key: string,
+  known?: TextObject,
+): Promise<TextObject | undefined> {
   try {
-    const command = new GetObjectCommand({ Bucket: bucketName(), Key: key });
+    const command = new GetObjectCommand({ Bucket: bucketName(), Key: key, IfNoneMatch: known?.etag });
     const { Body, ETag } = await s3().send(command, inShort(context));
     // Without an ETag, the next write would replace any object.
     if (!ETag) throw new Error('S3 sent an object without its ETag.');
     return { text: (await Body?.transformToString()) ?? '', etag: ETag };
   } catch (error) {
     if (statusOf(error) === 404 || statusOf(error) === 403) return undefined;
+    if (statusOf(error) === 304) return known;
     throw error;
   }
 }

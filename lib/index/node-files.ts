@@ -2,7 +2,7 @@ import { readReadme } from '../archives/readme.ts';
 import { findObject } from '../bucket/bucket.ts';
 import { json, readText, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
-import { isDownloadable, isOffered, nodeVersionView, readVersions } from '../registry/node-versions.ts';
+import { eachVersion, isDownloadable, isOffered, nodeVersionView } from '../registry/node-versions.ts';
 import { nodeView } from '../registry/nodes.ts';
 import { numbersOf, type NumbersRecord, numbersRecord } from '../registry/numbers.ts';
 import {
@@ -47,50 +47,66 @@ import { renderReadme } from '@node-registry/site/readme';
 
 /**
  * Updates the file of a node: the named versions, or all of them. The other versions stay as they are in the
- * file, so a publish costs the same for any number of versions.
+ * file, so a publish costs the same for any number of versions. Fails after that if some have no room.
  */
-export function refreshNode(
+export async function refreshNode(
   context: Context,
   nodeId: string,
   labels: readonly string[] | 'all',
   { onlyIfDifferent = labels === 'all' }: { onlyIfDifferent?: boolean } = {},
 ): Promise<'written' | 'unchanged'> {
+  let leftOut: string[] = [];
   const next = async (current: IndexedNode | undefined) => {
+    leftOut = [];
     // A ban empties the file, so its content must be read again when the ban is lifted.
     const isWhole = current !== undefined && current.status !== 'NodeStatusBanned' && labels !== 'all';
     const named = isWhole ? labels : [];
     const owned = await readNode(context, nodeId, ...named.map((label) => nodeVersionKey(nodeId, label)));
     if (!owned) return undefined;
     const { node, publisher, numbers, others } = owned;
-    const changed: Versions = isWhole
-      ? new Map(named.map((label, place) => [label, nodeVersionRecord(others[place])]))
-      : new Map((await readVersions(context, nodeId)).map((version) => [version.version, version]));
-    const versions = new Map(isWhole ? current.versions.map((version) => [version.version, version]) : []);
-    let characters = isWhole ? JSON.stringify(current.versions).length : 0;
-    for (const [label, version] of changed) {
+    const versions: Versions = new Map(isWhole ? current.versions.map((each) => [each.version, each]) : []);
+    let characters = [...versions.values()].reduce((sum, version) => sum + charactersOf(version), 0);
+    let wasPublished = false;
+    const show = (label: string, version: NodeVersionRecord | undefined) => {
+      wasPublished ||= version?.sha256 !== undefined && version.status !== pending;
       const shown = version && publicVersion(version);
+      const added = charactersOf(shown) - charactersOf(versions.get(label));
+      if (added > 0 && characters + added > maxNodeCharacters) {
+        leftOut.push(label);
+        return;
+      }
+      characters += added;
       if (shown) versions.set(label, shown);
       else versions.delete(label);
-      if (shown) characters += JSON.stringify(shown).length;
-    }
-    if (characters > maxNodeCharacters)
-      throw new TooLargeForIndex(`The versions of ${nodeId} have ${characters} characters.`);
+    };
+    if (isWhole) for (const [place, label] of named.entries()) show(label, nodeVersionRecord(others[place]));
+    // A banned node shows none, and only its first file depends on them.
+    else if (!current || showsVersions(node, publisher))
+      for await (const version of eachVersion(context, nodeId)) show(version.version, version);
     // A node is public from its first published version on. If that version is banned by now, an emptied file
     // must exist before an earlier writer, which doesn't know about the ban, creates one.
-    const wasPublished = [...changed.values()].some(
-      (version) => version?.sha256 !== undefined && version.status !== pending,
-    );
     if (!current && !wasPublished) return undefined;
     return indexedNode(node, publisher, [...versions.values()], numbers);
   };
   const format = json<IndexedNode>('versions');
-  return refreshFile(context, nodePath(nodeId), next, { onlyIfDifferent, format });
+  const outcome = await refreshFile(context, nodePath(nodeId), next, { onlyIfDifferent, format });
+  if (leftOut.length > 0)
+    throw new TooLargeForIndex(`${nodeId} has no room for the versions ${leftOut.slice(0, 20).join(', ')}.`);
+  return outcome;
 }
 
 /** For 2,000 versions with 2 KB each. Eight nodes with eight pages each are written at once. */
 const maxNodeCharacters = 5_000_000;
 
-type Versions = Map<string | undefined, NodeVersionRecord | undefined>;
+/** Without what becomes of a version later, such as a withdrawal: a full file still shows that. */
+function charactersOf(version: PublicVersion | undefined): number {
+  if (!version) return 0;
+  const { status, status_reason, status_reason_code, deprecated, downloads, ...others } = version;
+  const { host_node_extract_status, host_node_extract_reason, ...counted } = others;
+  return JSON.stringify(counted).length;
+}
+
+type Versions = Map<string | undefined, PublicVersion>;
 
 interface NodeOfPublisher {
   node: NodeRecord;

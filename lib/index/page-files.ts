@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Format, json, maxFilesAtOnce, readFile, readText, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
-import { readVersions } from '../registry/node-versions.ts';
+import { eachVersion } from '../registry/node-versions.ts';
 import {
   hostNodesPath,
   nodePagePath,
@@ -57,22 +57,23 @@ export async function refreshPages(
   };
   const stored = await readText(context, nodePagePath(nodeId));
   const known = stored && html.read(stored.text)?.content.state;
-  const node = await readFile(context, nodePath(nodeId), json<IndexedNode>('versions'));
+  const readNode = nodeReader(context, nodeId);
+  const node = await readNode();
   if (!node) return written;
   const state = pageState(node);
-  const others = known === state ? [] : await readVersions(context, nodeId);
-  const all = new Set([...labels, ...others.map(({ version }) => version)]);
+  const others = known === state ? [] : eachVersion(context, nodeId);
+  const all = new Set([...labels, ...(await Array.fromAsync(others, ({ version }) => version))]);
   const site = currentSite();
   await inParallel(all.values(), maxFilesAtOnce, (label) =>
     write(versionPagePath(nodeId, label), async (current) => {
-      const files = await readFiles(context, nodeId, label);
+      const files = await readFiles(context, nodeId, readNode, label);
       const isOffered = files?.node.versions.some(({ version }) => version === label);
       if (!files || !(isOffered || current)) return undefined;
       return { state, html: versionPage(site, files, label) };
     }),
   );
   await write(nodePagePath(nodeId), async () => {
-    const files = await readFiles(context, nodeId);
+    const files = await readFiles(context, nodeId, readNode);
     if (!files) return undefined;
     const readme = await readFile(context, readmePath(nodeId), json<IndexedReadme>());
     // The state that the pages of the versions have by now: a change made meanwhile finds another one here.
@@ -81,8 +82,25 @@ export async function refreshPages(
   return written;
 }
 
-async function readFiles(context: Context, nodeId: string, label?: string) {
-  const node = await readFile(context, nodePath(nodeId), json<IndexedNode>('versions'));
+/** Loads a node's file again only if it has changed: it may have 5 MB, and all of up to 2,000 pages are made from it. */
+function nodeReader(context: Context, nodeId: string): () => Promise<IndexedNode | undefined> {
+  let last: Awaited<ReturnType<typeof readText>>;
+  let node: IndexedNode | undefined;
+  return async () => {
+    const stored = await readText(context, nodePath(nodeId), last);
+    if (stored !== last) node = stored && json<IndexedNode>('versions').read(stored.text)?.content;
+    last = stored;
+    return node;
+  };
+}
+
+async function readFiles(
+  context: Context,
+  nodeId: string,
+  readNode: ReturnType<typeof nodeReader>,
+  label?: string,
+) {
+  const node = await readNode();
   if (!node) return undefined;
   const version = label ?? node.latest_version?.version;
   const hostNodes =

@@ -5,14 +5,14 @@ import * as config from '../config.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
-import { readVersions } from '../registry/node-versions.ts';
+import { eachVersion } from '../registry/node-versions.ts';
 import { ownedNodeRecord } from '../registry/records.ts';
 import { hostNodeKey, type Key, nodeKey, ownedNodesOf, subjectOf } from '../store/keys.ts';
 import { queryAll } from '../store/read.ts';
 import { refreshPages } from './page-files.ts';
 import { refreshPublishers } from './publisher-files.ts';
 import { refreshCatalog } from './catalog-files.ts';
-import { refreshHostNodes, refreshNode, refreshReadme } from './node-files.ts';
+import { refreshHostNodes, refreshNode, refreshReadme, TooLargeForIndex } from './node-files.ts';
 
 /*
  * The table's stream says only which records changed. For each node, publisher and version that they belong
@@ -156,10 +156,9 @@ async function addNodesOf(context: Context, { nodes }: Changes, publisherId: str
 
 /** Adds the host nodes of all versions of a node, or returns their keys in parts if there are many. */
 async function addVersionsOf(context: Context, { nodes }: Changes, nodeId: string): Promise<Key[][]> {
-  const versions = await readVersions(context, nodeId);
-  if (versions.length > partSize)
-    return inParts(versions.map(({ version }) => hostNodeKey(nodeId, version, '')));
-  for (const { version } of versions) nodes.get(nodeId)?.labels.add(version);
+  const labels = await Array.fromAsync(eachVersion(context, nodeId), ({ version }) => version);
+  if (labels.length > partSize) return inParts(labels.map((label) => hostNodeKey(nodeId, label, '')));
+  for (const label of labels) nodes.get(nodeId)?.labels.add(label);
   return [];
 }
 
@@ -171,12 +170,18 @@ function inParts(keys: readonly Key[]): Key[][] {
 /** Writes the node's file before the files that readers find it by, then makes pages from all of them. */
 async function refreshAllOf(context: Context, id: string, change: NodeChange): Promise<void> {
   const { isListed, labels } = change;
-  if (isListed) await refreshNode(context, id, [...labels]);
+  const tooLarge = isListed ? await refreshNode(context, id, [...labels]).catch(tooLargeOnly) : undefined;
   await allEnded([
     ...(isListed ? [refreshReadme(context, id)] : []),
     inParallel(labels.values(), maxFilesAtOnce, (label) => refreshHostNodes(context, id, label)),
   ]);
   await refreshPages(context, id, labels);
+  if (tooLarge instanceof TooLargeForIndex) throw tooLarge;
+}
+
+function tooLargeOnly(error: unknown): TooLargeForIndex {
+  if (error instanceof TooLargeForIndex) return error;
+  throw error;
 }
 
 function oldestOf({ Records }: DynamoDBStreamEvent): number {

@@ -10,7 +10,7 @@ import {
 import { compareVersions, isPreRelease } from '@node-registry/registry-rules/version-label';
 import { type Changes, onRevision, withChanges } from '../store/items.ts';
 import { type Key, nodeVersionKey } from '../store/keys.ts';
-import { queryAll } from '../store/read.ts';
+import { query } from '../store/read.ts';
 import { updating, type Write } from '../store/write.ts';
 import { nextLook, owe, timeText } from '../work/owe.ts';
 import {
@@ -144,6 +144,13 @@ export function versionCopy(version: VersionCopy): VersionCopy {
   };
 }
 
-export async function readVersions(context: Context, nodeId: string): Promise<NodeVersionRecord[]> {
-  return (await queryAll(context, nodeVersionKey(nodeId, ''))).map((item) => nodeVersionRecord(item));
+export function readVersions(context: Context, nodeId: string): Promise<NodeVersionRecord[]> {
+  return Array.fromAsync(eachVersion(context, nodeId));
+}
+
+/** Page by page: all of a node's may have 240 MB. */
+export async function* eachVersion(context: Context, nodeId: string): AsyncGenerator<NodeVersionRecord> {
+  const { pk, sk } = nodeVersionKey(nodeId, '');
+  for await (const page of query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] }))
+    for (const item of page) yield nodeVersionRecord(item);
 }

@@ -74,7 +74,10 @@ describe('index rebuild', () => {
       ]),
     );
     expect(await read(nodePath('second'))).toMatchObject({ versions: [{ version: '1.0.0' }] });
-    expect(await adminJson('index', 'rebuild')).toEqual({ nodes: 2, pieces: 16, written: [], removed: [] });
+    expect(await adminJson('index', 'rebuild')).toEqual({
+      ...{ nodes: 2, pieces: 16 },
+      ...{ written: [], removed: [], too_large: [] },
+    });
     const { stdout } = await admin('index', 'rebuild');
     expect(stdout).toContain('Every file was up to date.');
   });
@@ -158,6 +161,23 @@ describe('index rebuild', () => {
 
     expect(status).toBe(1);
     expect(stderr).toContain('The bucket mistyped answered 404 (NoSuchBucket): check its name');
+  });
+
+  test('goes on after a node that has no room for all of its versions, and names its file', async () => {
+    await addNode('acme', 'a-large-one', { latest_version: published });
+    const dependencies = ['\u0001'.repeat(290_000)];
+    for (const label of ['1.0.0', '1.0.1', '1.0.2'])
+      await addVersion('acme', 'a-large-one', label, {
+        ...published,
+        id: label,
+        version: label,
+        dependencies,
+      });
+    await put(nodePath('second'), { id: 'second', versions: [], name: 'Forged' });
+    const { stdout } = await admin('index', 'rebuild');
+
+    expect(stdout).toMatch(/a-large-one\.json +too large/);
+    expect((await read(nodePath('second'))).name).toBeUndefined();
   });
 
   test('continues after the node that it is given', async () => {

@@ -3,10 +3,11 @@ import { handler } from '../../functions/write-index.ts';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { type Key, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
+import type { PublicVersion } from '@node-registry/registry-rules/schemas/index-files';
 import * as paths from '@node-registry/registry-rules/index-paths';
 import { drainQueue, eventOf } from '../../tools/local/consume-queue.ts';
 import { readIndexFile as read, readObject } from '../support/bucket-objects.ts';
-import { addHostNode, addPublishedNode, context, follow, own } from '../support/index-nodes.ts';
+import { addHostNode, addPublishedNode, context, follow, own, published } from '../support/index-nodes.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
 import { indexChanges } from '../support/queue.ts';
@@ -60,7 +61,7 @@ describe('writeIndex, while others write or S3 fails', () => {
     await Promise.all([large, small].map((id) => addPublishedNode(id)));
     const log = `${'é'.repeat(1500)} and more`;
     await setFields(nodeVersionKey(small, '1.0.0'), { changelog: log });
-    const dependencies = ['\u0001'.repeat(330_000)];
+    const dependencies = ['\u0001'.repeat(290_000)];
     for (const label of ['1.0.0', '1.0.1', '1.0.2'])
       await addVersion('acme', large, label, { sha256: 'a', dependencies });
     const versionKeys = ['1.0.1', '1.0.2'].map((label) => nodeVersionKey(large, label));
@@ -75,9 +76,46 @@ describe('writeIndex, while others write or S3 fails', () => {
     expect(lines('index')).toContainEqual(
       expect.objectContaining({
         of: large,
-        causes: [expect.stringMatching(/versions of too-many have \d{7}/)],
+        causes: [expect.stringMatching(/too-many has no room for the versions 1\.0\.\d/)],
       }),
     );
+    const shown = async () =>
+      (await read(nodePath(large))).content.versions.map((each: PublicVersion) => [
+        each.version,
+        each.status,
+      ]);
+    const [[first], ...others] = await shown();
+    expect(others).toHaveLength(1);
+    // What becomes of a version, by its publisher or with its downloads, needs no room.
+    const status = 'NodeVersionStatusDeleted';
+    await setFields(nodeVersionKey(large, first), { status, status_reason: 'Broken' });
+    await follow(nodeVersionKey(large, first), ...versionKeys);
+    expect(await shown()).toContainEqual([first, status]);
+    await drainQueue(indexChanges, async () => undefined);
+    await admin('node', 'ban', large, '--reason', 'test');
+    await follow(nodeKey(large));
+    expect((await read(nodePath(large))).content).toMatchObject({ status: 'NodeStatusBanned', versions: [] });
+    expect(await drainQueue(indexChanges, async () => undefined)).toBe(0);
+  });
+
+  test('loads the file of a renamed node once for the pages of all its versions', async () => {
+    await addPublishedNode('renamed');
+    const labels = ['1.0.1', '1.0.2', '1.0.3'];
+    for (const label of labels) await addVersion('acme', 'renamed', label, published);
+    await follow(...own('renamed'), ...labels.map((label) => nodeVersionKey('renamed', label)));
+    await setFields(nodeKey('renamed'), { name: 'Another name' });
+    let loaded = 0;
+    intercept(s3(), async ({ command, input, send }) => {
+      const reply = await send();
+      if (command === 'GetObjectCommand' && input.Key === nodePath('renamed')) loaded += 1;
+      return reply;
+    });
+    await follow(nodeKey('renamed'));
+
+    // The others are for the file itself and the catalog.
+    expect(loaded).toBe(3);
+    for (const label of labels)
+      expect((await readObject(paths.versionPagePath('renamed', label))).text).toContain('Another name');
   });
 
   test.each([404, 409, 412])(

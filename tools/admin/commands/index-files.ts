@@ -26,6 +26,7 @@ export const rebuild = command({
     const rows = [
       ...data.written.map((file) => [file, 'written']),
       ...data.removed.map((file) => [file, 'removed']),
+      ...data.too_large.map((file) => [file, 'too large']),
     ];
     const text = `${data.nodes} nodes, ${data.pieces} pieces of the catalog. ${
       rows.length === 0 ? 'Every file was up to date.' : `\n${table(['FILE', 'CHANGE'], rows)}`

@@ -13,7 +13,12 @@ import {
   versionPagePath,
 } from '@node-registry/registry-rules/index-paths';
 import { refreshPiece, updateConfig } from '../../../lib/index/catalog-files.ts';
-import { refreshHostNodes, refreshNode, refreshReadme } from '../../../lib/index/node-files.ts';
+import {
+  refreshHostNodes,
+  refreshNode,
+  refreshReadme,
+  TooLargeForIndex,
+} from '../../../lib/index/node-files.ts';
 import { refreshPublishers } from '../../../lib/index/publisher-files.ts';
 import { refreshPages } from '../../../lib/index/page-files.ts';
 import { nodeRecord, publisherRecord } from '../../../lib/registry/records.ts';
@@ -36,6 +41,8 @@ export interface Rebuilt {
   written: string[];
   /** Files without anything in the table. */
   removed: string[];
+  /** Files that have no room for all that the table has. */
+  too_large: string[];
   pieces: number;
 }
 
@@ -51,10 +58,15 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
   const began = Date.now();
   const listed = await listIds();
   const written: string[] = [];
+  const too_large: string[] = [];
   const expected = new Set([configPath, topPath]);
   const write = async (path: string, refresh: Promise<'written' | 'unchanged'>) => {
-    if ((await refresh) === 'written') written.push(path);
     expected.add(path);
+    const outcome = await refresh.catch((error: unknown) => {
+      if (!(error instanceof TooLargeForIndex)) throw error;
+      too_large.push(path);
+    });
+    if (outcome === 'written') written.push(path);
   };
   // From now on the function writes into the catalog of both sizes. Another run may have announced a larger one.
   const wanted = 2 ** Math.ceil(Math.log2(Math.max(1, listed.length / linesPerPiece)));
@@ -72,7 +84,7 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
 
   const options = { onlyIfDifferent: true };
   const writeNode = async (nodeId: string) => {
-    const versions = await readVersions(newContext(), nodeId);
+    const versions = await readVersions(contextOfAll(), nodeId);
     const files = versions.map(({ version }) => hostNodesPath(nodeId, version));
     const pages = versions.map(({ version }) => versionPagePath(nodeId, version));
     const own = [nodePath(nodeId), readmePath(nodeId), nodePagePath(nodeId)];
@@ -83,7 +95,7 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
     const labels = versions.map(({ version }) => version);
     for (const label of labels)
       await write(hostNodesPath(nodeId, label), refreshHostNodes(newContext(), nodeId, label, options));
-    written.push(...(await refreshPages(newContext(), nodeId, labels, options)));
+    written.push(...(await refreshPages(contextOfAll(), nodeId, labels, options)));
   };
   for (let start = 0; start < nodeIds.length; start += nodesAtOnce) {
     const some = nodeIds.slice(start, start + nodesAtOnce);
@@ -101,8 +113,11 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
       ? { ...config, catalog_pieces: pieces, updated_at: new Date().toISOString() }
       : { ...config, ...(next_pieces && { next_pieces }) },
   );
-  return { nodes: nodeIds.length, written, removed: await removeOthers(expected, began), pieces };
+  return { nodes: nodeIds.length, written, removed: await removeOthers(expected, began), too_large, pieces };
 }
+
+/** For 2,000 versions and their pages. */
+const contextOfAll = () => ({ deadline: Date.now() + 10 * 60_000 });
 
 async function listIds(): Promise<string[]> {
   const nodes = scanFor(nodeKey('').sk, { ProjectionExpression: 'id' });
