@@ -20,9 +20,11 @@ import { rebuildIndex } from '../../tools/admin/registry/index-files.ts';
 import { admin } from '../support/admin.ts';
 import { flagNodeVersion } from '../../tools/admin/registry/node-versions.ts';
 import { createPublisher, putMember } from '../../tools/admin/registry/publishers.ts';
+import { drainQueue } from '../../tools/local/consume-queue.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { keysBelow, readObject } from '../support/bucket-objects.ts';
 import { intercept } from '../support/intercept.ts';
+import { indexChanges } from '../support/queue.ts';
 import { check, count, counts } from '@node-registry/testing/property-runs';
 import { fc } from '@node-registry/testing/properties';
 import { addToken, setPublisherFields, storedItem } from '../support/registry.ts';
@@ -267,6 +269,8 @@ async function requireHistory([given, disorder, disturbed]: [
   release();
   await Promise.all(deliveries);
   stop();
+  // What failed was handed on.
+  await drainQueue(indexChanges, (event) => handler(event, invocation));
   await requireIndex(subject);
 }
 
