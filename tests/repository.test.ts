@@ -583,8 +583,8 @@ describe('the lines', () => {
     // client code of self-service in the reference, and what is pending
     { issue: 60, room: 'tools', lines: 12 },
     { issue: 60, room: 'tests', lines: 30 },
-    // by publish-node and the client
-    { issue: 60, room: 'packages', lines: 80 },
+    // by publish-node and the client, and submodules in a copy
+    { issue: 60, room: 'packages', lines: 140 },
     { issue: 60, room: 'tests', lines: 36 },
     // 61
     // The site. Those of lib and infra are lent by packages.

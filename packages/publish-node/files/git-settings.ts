@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Effort } from './effort.ts';
 import { type GitFolders, readRepository, unreadable } from './git-folders.ts';
 import { ignorePattern, pathOf } from './ignore-pattern.ts';
+import { readOwnFile } from './own-file.ts';
 
 /*
  * The few of git's settings that matter here. A repository's author controls its settings: never open a file that they name.
@@ -45,6 +46,15 @@ async function ownSettings({ own, common }: GitFolders): Promise<Setting[]> {
 
 export async function ownSetting(folders: GitFolders, key: string): Promise<string | undefined> {
   return (await ownSettings(folders)).findLast((it) => it.key === key)?.value;
+}
+
+/** The places of submodules, which a copy without git still names. */
+export async function namedSubmodules(root: string): Promise<string[]> {
+  const file = await readOwnFile(root, '.gitmodules');
+  const places = settingsIn(file?.content.toString() ?? '').filter(({ key }) =>
+    /^submodule\..*\.path$/s.test(key),
+  );
+  return [...new Set(places.map(({ value }) => value.replace(/\/$/, '')))];
 }
 
 /** A file that the repository's own settings include. */

@@ -1,9 +1,10 @@
-import { existsSync, lstatSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { normalizeVersion } from '@node-registry/registry-rules/version-label';
 import { type Failure, type Problem, rejection } from '../failure.ts';
 import { gitFiles } from './git-files.ts';
+import { namedSubmodules } from './git-settings.ts';
 import { type Exclusion, IgnoreRules, LastMatchRules, readRules } from './ignore-rules.ts';
 import { includedFiles } from './includes.ts';
 import { realPlace } from './own-file.ts';
@@ -45,7 +46,9 @@ export async function listFiles(folder: string, includes: readonly string[] = []
   const byRule = all.flatMap((path) => ruleFor(path) ?? []);
   const { leftOut, isCut } = leftOutFiles(root, [...excluded, ...byRule], new Set(listed));
   const { paths, failures, notes } = onlyFiles(root, listed);
-  const missing = fromGit?.emptySubmodules.filter((path) => !isLeftOut(`${path}/`)) ?? [];
+  const isWanted = (path: string) => !isLeftOut(`${path}/`);
+  const named = fromGit ? [] : (await namedSubmodules(root)).filter(isWanted);
+  const missing = fromGit?.emptySubmodules.filter(isWanted) ?? named.filter((path) => isEmpty(root, path));
   const empty = missing.map((path) => ({ path, message: 'is empty.' }));
   return {
     paths,
@@ -53,6 +56,7 @@ export async function listFiles(folder: string, includes: readonly string[] = []
     notes: [
       ...(fromGit?.notes ?? []),
       ...all.filter((path) => isOurs(path) && isLeftOut(path)).map(ownArchive),
+      ...named.filter((path) => realPlace(root, path) === undefined).map(absentSubmodule),
       ...notes,
       ...leftOutNotes(leftOut, isCut),
     ],
@@ -89,8 +93,18 @@ function ownArchive(path: string): string {
   return `${path} is left out: it looks like an archive that pack or download wrote. An includes entry publishes it.`;
 }
 
+/** Without git, an empty folder is all that is left of a submodule. */
+function isEmpty(root: string, path: string): boolean {
+  const place = join(root, path);
+  return realPlace(root, path) === path && lstatSync(place).isDirectory() && readdirSync(place).length === 0;
+}
+
+function absentSubmodule(path: string): string {
+  return `${path} is left out: .gitmodules names it, and it is not in the folder.`;
+}
+
 const emptySubmodules =
-  'These submodules are empty. Name them in .publishignore, or run git submodule update --init --recursive. In a job, give actions/checkout "submodules: recursive", or set GIT_SUBMODULE_STRATEGY.';
+  'These submodules are empty. Name them in .publishignore, or run git submodule update --init --recursive in a checkout. In a job, give actions/checkout "submodules: recursive", or set GIT_SUBMODULE_STRATEGY.';
 
 /**
  * No kind of link in a zip works on every system, so a link to a published file becomes a copy, even if a

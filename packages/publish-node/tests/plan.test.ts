@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
@@ -74,6 +74,24 @@ describe('.comfyignore', () => {
     expect(await paths()).toEqual(['.comfyignore', 'node.py', 'pyproject.toml']);
     await rm(join(folder, '.comfyignore'));
     expect((await plan()).details).toEqual([{ path: 'vendor', message: 'is empty.' }]);
+  });
+
+  test.each(['', '/vendor/\n'])('names an empty submodule without git, ignored as %j', async (ignored) => {
+    const modules = ['vendor', 'gone', '../beside', 'full', 'node.py'].map(
+      (path) => `[submodule "${path}"]\n\tpath = ${path}\n\turl = https://example.com/${path}\n`,
+    );
+    await writeFiles(folder, {
+      ...{ '.gitmodules': modules.join(''), '.gitignore': ignored, 'pyproject.toml': project('1.0.0') },
+      ...emptyFiles('node.py full/a.py'),
+    });
+    await mkdir(join(folder, 'vendor'));
+
+    expect((await plan()).details).toEqual([{ path: 'vendor', message: 'is empty.' }]);
+    await writeFiles(folder, { '.publishignore': 'vendor/\n' });
+    expect((await plan()).notes).toEqual([
+      'gone is left out: .gitmodules names it, and it is not in the folder.',
+      '../beside is left out: .gitmodules names it, and it is not in the folder.',
+    ]);
   });
 });
 
