@@ -211,7 +211,7 @@ describe('complete', () => {
 
     const [read, ...writes] = requests;
     expect(read).toBe('BatchGetItemCommand');
-    expect(writes.sort()).toEqual(['DeleteItemCommand', 'TransactWriteItemsCommand']);
+    expect(writes.sort()).toEqual(['TransactWriteItemsCommand', 'UpdateItemCommand']);
   });
 
   test('leaves a pending version on the pending list, and ignores a missing one', async () => {
