@@ -550,9 +550,9 @@ describe('the lines', () => {
     // A rollback's parameters, the role for people, bad days.
     { issue: 59, room: 'infra', lines: 85 },
     { issue: 59, room: 'tests', lines: 70 },
-    // A full node, and versions page by page.
-    { issue: 59, room: 'lib functions', lines: 55 },
-    { issue: 59, room: 'tests', lines: 75 },
+    // A full node, versions page by page, and a slow node's own time.
+    { issue: 59, room: 'lib functions', lines: 65 },
+    { issue: 59, room: 'tests', lines: 92 },
     // 60
     { issue: 60, room: 'packages', lines: 513 },
     // Lent by packages.

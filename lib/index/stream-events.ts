@@ -31,6 +31,12 @@ const partSize = 20;
 /** Reserved for handing on unfinished work. */
 const handOnMs = 8000;
 
+/** Reserved for the catalog, or one slow node would fail the whole batch. */
+const catalogMs = 10_000;
+
+/** Changes of others wait behind the stream's batch, not behind a message. */
+const streamMs = 20_000;
+
 type IndexEvent = DynamoDBStreamEvent | SQSEvent;
 
 export async function writeIndex(
@@ -54,7 +60,8 @@ async function followStream(context: Context, event: DynamoDBStreamEvent): Promi
     sk: String(dynamodb?.Keys?.sk?.S),
   }));
   try {
-    const { parts, failed, ...counts } = await writeChanges(context, keys);
+    const deadline = Math.min(context.deadline, Date.now() + streamMs + handOnMs);
+    const { parts, failed, ...counts } = await writeChanges({ ...context, deadline }, keys);
     await handOn(context, [...parts, ...failed]);
     log('info', 'index', {
       records: event.Records.length,
@@ -110,6 +117,7 @@ interface Written {
 async function writeChanges(context: Context, keys: readonly Key[]): Promise<Written> {
   const changes = changesIn(keys);
   const soon = { ...context, deadline: context.deadline - handOnMs };
+  const sooner = { ...soon, deadline: soon.deadline - catalogMs };
   const failed = new Map<string, Key[]>();
   const attempt = async (name: string, of: Key[], work: () => Promise<unknown>) => {
     try {
@@ -132,12 +140,19 @@ async function writeChanges(context: Context, keys: readonly Key[]): Promise<Wri
     );
   const nodes = changes.nodes;
   await inParallel(nodes.entries(), maxFilesAtOnce, ([id, change]) =>
-    attempt(id, change.keys, () => refreshAllOf(soon, id, change)),
+    attempt(id, change.keys, () => refreshAllOf(sooner, id, change)),
   );
-  await refreshCatalog(soon, [...nodes.keys()], (ids, work) => {
-    const of = ids.flatMap((id) => nodes.get(id)?.keys ?? []);
-    return attempt(`catalog of ${ids.join(', ')}`, of, work);
-  });
+  const keysOf = (ids: readonly string[]) => ids.flatMap((id) => nodes.get(id)?.keys ?? []);
+  const ids = [...nodes.keys()];
+  try {
+    await refreshCatalog(soon, ids, (some, work) =>
+      attempt(`catalog of ${some.join(', ')}`, keysOf(some), work),
+    );
+  } catch (error) {
+    if (ids.length === 0) throw error;
+    log('error', 'index', { of: 'catalog', ...describeError(error) });
+    for (const [place, part] of inParts(keysOf(ids)).entries()) failed.set(`catalog, part ${place}`, part);
+  }
   const host_nodes = [...nodes.values()].reduce((sum, change) => sum + change.labels.size, 0);
   return { nodes: nodes.size, host_nodes, parts, failed: [...failed.values()] };
 }

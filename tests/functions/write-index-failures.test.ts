@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/write-index.ts';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
@@ -161,6 +161,25 @@ describe('writeIndex, while others write or S3 fails', () => {
     expect((await read(nodePath('unlucky'))).content).toMatchObject({ id: 'unlucky' });
   });
 
+  test('hands on what takes longer than others may wait for, and takes longer for a message', async () => {
+    await addPublishedNode('slow');
+    const now = Date.now.bind(Date);
+    const pass = () =>
+      beforeNext(s3(), /^PutObject/, async () => {
+        const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 21_000);
+        passed = () => clock.mockRestore();
+      });
+    let passed = () => {};
+    pass();
+    await follow(...own('slow'));
+    expect((await keysOf()).flat()).toContainEqual(nodeKey('slow'));
+    passed();
+    pass();
+    expect(await handler(messageOf(own('slow')), context)).toEqual({ batchItemFailures: [] });
+    passed();
+    expect((await readObject(paths.nodePagePath('slow'))).text).toContain('slow');
+  });
+
   test('hands on the nodes of a large publisher in parts', async () => {
     await addPublisher('huge', {});
     const ids = Array.from({ length: 41 }, (_, place) => `huge-${place}`);
@@ -187,6 +206,7 @@ describe('writeIndex, while others write or S3 fails', () => {
     expect(await handler(event, context)).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
     expect(lines()).toMatchObject([
       { level: 'error', event: 'index', function: 'writeIndex', of: 'stuck', causes: ['NoSuchBucket: down'] },
+      { level: 'error', event: 'index', of: 'catalog' },
       { level: 'error', event: 'index', function_request_id: 'an-event', records: 2 },
     ]);
     // Without a place in the stream, only an error makes Lambda send the records again.
