@@ -16,6 +16,9 @@ import { streamEventOf } from '../support/table-stream.ts';
 import { setVariables } from '../support/variables.ts';
 import { admin } from '../support/admin.ts';
 
+// Of megabytes, on a busy machine.
+jest.setTimeout(60_000);
+
 const { catalogPath, configPath, hostNodesPath, nodePath, pieceOf, readmePath } = paths;
 
 const messageOf = (keys: Key[]) => eventOf([{ MessageId: 'a-message', Body: JSON.stringify({ keys }) }]);
