@@ -4,9 +4,11 @@ import { handler } from '../../functions/deliver-notifications.ts';
 import { attemptName, endAttempt, keyOfAttempt, recordSent } from '../../lib/attempts/attempt.ts';
 import type { NotificationRecord, TaskRecord } from '../../lib/notifications/records.ts';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
-import { absent } from '../../lib/store/items.ts';
-import { signingKeysKey } from '../../lib/store/keys.ts';
-import { put } from '../../lib/store/write.ts';
+import { absent, present } from '../../lib/store/items.ts';
+import { keyOf, signingKeysKey } from '../../lib/store/keys.ts';
+import { put, update } from '../../lib/store/write.ts';
+import { owesNothing } from '../../lib/work/owe.ts';
+import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { emptyOutbox, shownStatus, storedNotification, writeNotification } from '../support/notifications.ts';
 import { queue, runQueue } from '../support/queue.ts';
@@ -36,6 +38,7 @@ beforeEach(async () => {
 });
 
 const run = () => runQueue(handler);
+const soon = { deadline: Number.POSITIVE_INFINITY };
 
 async function deliver(address: string | undefined = receiver.url, changes = {}) {
   const written = await writeNotification(address, changes);
@@ -146,6 +149,33 @@ describe('a notification', () => {
     });
   });
 
+  test('stays delivered if another of its tries ends otherwise', async () => {
+    const meanwhile = await startHttpServer(async (_, response) => {
+      const delivered = { ...owesNothing, result: 'delivered', delivered_at: now() } as const;
+      await update<NotificationRecord>(soon, keyOf(written), delivered, present);
+      response.writeHead(410).end();
+    });
+    const written = await writeNotification(meanwhile.url);
+    await run();
+    await meanwhile.stop();
+
+    expect(await storedNotification(written)).toMatchObject({ result: 'delivered', delivered_at: now() });
+  });
+
+  test.each(['in order', 'late'])('shows the last word for a state, if it comes %s', async (order) => {
+    const states = ['rendering', 'upscaling'].map((provider_state, place) => {
+      const at = new Date(Date.now() + place).toISOString();
+      return { state: 'processing', provider_state, at, status_key: `status/words-${order}.json` } as const;
+    });
+    for (const changes of order === 'late' ? states.toReversed() : states) {
+      await writeNotification(undefined, changes);
+      await run();
+    }
+
+    const [shown] = states;
+    expect((await shownStatus(shown)).content.provider_state).toBe('upscaling');
+  });
+
   test('waits while there is no key to sign with', async () => {
     const written = await writeNotification(receiver.url);
     setVariables({ NOTIFICATION_SIGNING_KEY: 'none' });
@@ -156,8 +186,6 @@ describe('a notification', () => {
 });
 
 describe('a notification that comes before the answer', () => {
-  const soon = { deadline: Number.POSITIVE_INFINITY };
-
   async function notified(task: Partial<TaskRecord>) {
     const written = await writeNotification(receiver.url);
     const attempt = attemptOf('notified');

@@ -282,6 +282,13 @@ describe('an outsider', () => {
     ]);
   });
 
+  test('accepts no invitation of an owner who is none any more', async () => {
+    await setPublisherFields('acme', { members: { olga: { role: 'member' }, bea: { role: 'owner' } } });
+    const body = { invitation: world.invitations.acme };
+
+    expect((await ask('acceptInvitation', people.stranger, { body })).status).toBe(404);
+  });
+
   test('joins no publisher that has a hundred members, or with a name of more than 255 characters', async () => {
     const body = { invitation: world.invitations.acme };
     expect((await ask('acceptInvitation', bearer('x'.repeat(256)), { body })).body.error).toBe('forbidden');

@@ -60,7 +60,7 @@ export async function storedNotification(key: Key): Promise<NotificationRecord> 
 }
 
 /** The public status that a notification is to show. */
-export async function shownStatus(record: NotificationRecord | undefined) {
+export async function shownStatus(record: Pick<NotificationRecord, 'status_key'> | undefined) {
   const { headers, text } = await readObject(String(record?.status_key));
   return { content: JSON.parse(text), cacheControl: headers.CacheControl, contentType: headers.ContentType };
 }
