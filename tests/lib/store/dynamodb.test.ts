@@ -20,11 +20,12 @@ const realFailures = `
     const call = () => client.send(new ListTablesCommand({}));
     return untilAnswered({ deadline: 0 }, 'ListTables', call).catch(({ reason }) => reason.split(': ')[1]);
   };
+  const resetting = createServer((request) => request.on('end', () => request.socket.resetAndDestroy()).resume());
+  const port = await listen(resetting);
+  // After the other, which might get the port that this one leaves.
   const closed = createServer();
   const free = await listen(closed);
   closed.close();
-  const resetting = createServer((request) => request.on('end', () => request.socket.resetAndDestroy()).resume());
-  const port = await listen(resetting);
   const failures = [];
   for (const host of ['127.0.0.1', 'localhost', 'name.invalid']) failures.push(await failure(host, free));
   failures.push(await failure('127.0.0.1', port));
