@@ -17,7 +17,7 @@ import type { Write } from '../store/write.ts';
 import { type Action, blockOf, may, type Subject } from './may.ts';
 import { owesAlignment } from './intents.ts';
 import { versionWrites } from './node-versions.ts';
-import { memberOf, movedTo } from './publishers.ts';
+import { memberOf, presentPublisher, underPresentId } from './publishers.ts';
 import {
   type Change,
   historyOf,
@@ -83,44 +83,38 @@ interface PublisherChange<More extends readonly Read[]> {
   about?: ((found: Found<More>) => Subject) | undefined;
 }
 
-type Decided<Result> = { movedTo: string } | { made: Result };
-
 /** A change of what a publisher has, under whichever id the publisher is asked for. */
-export async function changeOf<Result, const More extends readonly Read[] = []>(
+export function changeOf<Result, const More extends readonly Read[] = []>(
   context: Context,
   by: Changer,
-  { publisherId, action, reads, about }: PublisherChange<More>,
+  { action, reads, about, ...asked }: PublisherChange<More>,
   decision: (publisher: PublisherRecord, found: Found<More>, once: Once) => Outcome<Result>,
 ): Promise<Changed<Result>> {
   const [actor, name] = 'operator' in by ? ['operator' as const, by] : [by, callerName(by)];
   const block = 'operator' in by ? undefined : blockOf(by);
-  const first = [publisherKey(publisherId), block] as const;
-  // After the publisher: its revision then stands for all that is below it.
-  const following = () => reads?.(publisherId) ?? [];
-  const { result, changed } = await change<readonly Read[], Decided<Result>, readonly Read[]>(
-    context,
-    name,
-    { first, following },
-    ([own, block, ...found], once): Outcome<Decided<Result>> => {
-      const item = Array.isArray(own) ? undefined : own;
-      const record = publisherRecord(item);
-      const moved = movedTo(record, publisherId);
-      if (actor === 'operator') existingPublisher(item, publisherId);
-      else if (moved !== undefined) return { done: { movedTo: moved } };
-      const read = found as Found<More>;
-      may(actor, action, { publisher: record, block, ...about?.(read) });
-      // Each such action is closed without one.
-      if (!record) throw new ApiError('publisher_not_found');
-      const made = decision(record, read, once);
-      if ('done' in made) return { done: { made: made.done } };
-      // Owners see it as an act of the registry.
-      const asAdmin = 'userId' in by && by.isAdmin && !memberOf(record, by.userId);
-      return { ...made, result: { made: made.result }, ...(asAdmin && { actor: `admin:${by.userId}` }) };
-    },
-  );
-  if ('movedTo' in result)
-    return changeOf(context, by, { publisherId: result.movedTo, action, reads, about }, decision);
-  return { result: result.made, changed };
+  return underPresentId(asked.publisherId, (publisherId) => {
+    const first = [publisherKey(publisherId), block] as const;
+    // After the publisher: its revision then stands for all that is below it.
+    const following = () => reads?.(publisherId) ?? [];
+    return change<readonly Read[], Result, readonly Read[]>(
+      context,
+      name,
+      { first, following },
+      ([own, block, ...found], once): Outcome<Result> => {
+        const item = Array.isArray(own) ? undefined : own;
+        const record =
+          actor === 'operator' ? existingPublisher(item, publisherId) : presentPublisher(item, publisherId);
+        const read = found as Found<More>;
+        may(actor, action, { publisher: record, block, ...about?.(read) });
+        // Each such action is closed without one.
+        if (!record) throw new ApiError('publisher_not_found');
+        const made = decision(record, read, once);
+        // Owners see it as an act of the registry.
+        const asAdmin = 'userId' in by && by.isAdmin && !memberOf(record, by.userId);
+        return asAdmin && 'change' in made ? { ...made, actor: `admin:${by.userId}` } : made;
+      },
+    );
+  });
 }
 
 /** The publisher of whatever id, for one who may see it. */
@@ -134,11 +128,11 @@ export async function seePublisher(
 }
 
 /** A publisher in any spelling of its id, or of its id before a rename. */
-export async function findPublisher(context: Context, id: string): Promise<PublisherRecord | undefined> {
-  const [item] = await get(context, publisherKey(id));
-  const publisher = publisherRecord(item);
-  const moved = movedTo(publisher, id);
-  return moved === undefined ? publisher : findPublisher(context, moved);
+export function findPublisher(context: Context, id: string): Promise<PublisherRecord | undefined> {
+  return underPresentId(id, async (publisherId) => {
+    const [item] = await get(context, publisherKey(publisherId));
+    return presentPublisher(item, publisherId);
+  });
 }
 
 /** The operator names a publisher by its very id: a command changes nothing by way of a mistyped one. */

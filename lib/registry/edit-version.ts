@@ -14,7 +14,7 @@ import { blockOf, may } from './may.ts';
 import { isDownloadable, maxVersionBytes, versionWrites } from './node-versions.ts';
 import { requireFits } from './nodes.ts';
 import { dropping } from './pending-versions.ts';
-import { movedTo } from './publishers.ts';
+import { presentPublisher, underPresentId } from './publishers.ts';
 import {
   historyOf,
   type NodeRecord,
@@ -23,7 +23,6 @@ import {
   nodeVersionRecord,
   type Operator,
   pending,
-  publisherRecord,
   withdrawn,
 } from './records.ts';
 
@@ -169,44 +168,39 @@ const changeNames = {
   'edit own version': 'edit',
 } as const;
 
-async function changeVersion(
+function changeVersion(
   context: Context,
-  request: NamedVersion,
+  { nodeId, versionId, caller, actor, reason, ...request }: NamedVersion,
   action: keyof typeof changeNames,
   changesOf: (version: NodeVersionRecord) => Changes<NodeVersionRecord> | 'drop' | undefined,
 ): Promise<ChangedVersion> {
-  const { publisherId, nodeId, versionId, caller, actor, reason } = request;
-  note({ publisher_id: publisherId, node_id: nodeId });
   const block = caller === 'operator' ? undefined : blockOf(caller);
-  const first = [publisherKey(publisherId), nodeKey(nodeId), block] as const;
   const following = () => [{ below: nodeVersionKey(nodeId, '') }] as const;
-  const made = await decide(
-    context,
-    { first, following },
-    ([publisherItem, nodeItem, block, items], once): Decision<ChangedVersion | { movedTo: string }> => {
-      const publisher = publisherRecord(publisherItem);
-      const moved = movedTo(publisher, publisherId);
-      if (moved !== undefined) return { result: { movedTo: moved } };
-      const versions = items.map((item) => nodeVersionRecord(item));
-      const named = versions.find(({ id }) => id === versionId);
-      const found = { block, publisher, node: nodeRecord(nodeItem), nodeId, version: named };
-      const { node, version } = may(caller, action, found);
-      const changes = changesOf(version);
-      if (changes === undefined) return { result: { version } };
-      if (changes === 'drop')
-        return {
-          ...dropping(node, version, { actor, detail: reason }, once),
-          result: { version, change: changes },
-        };
-      const change = changeNames[action];
-      const subject = `${node.id} ${version.version}`;
-      const entry = { of: nodeKey(node.id), action: `node-version ${change}`, subject, detail: reason };
-      const history = historyOf(actor, entry, once);
-      const writes = versionWrites(node, versions, [{ before: version, changes }]);
-      return { writes: [...writes, history], result: { version: withChanges(version, changes), change } };
-    },
-  );
-  return 'movedTo' in made
-    ? changeVersion(context, { ...request, publisherId: made.movedTo }, action, changesOf)
-    : made;
+  return underPresentId(request.publisherId, (publisherId) => {
+    note({ publisher_id: publisherId, node_id: nodeId });
+    const first = [publisherKey(publisherId), nodeKey(nodeId), block] as const;
+    return decide(
+      context,
+      { first, following },
+      ([publisherItem, nodeItem, block, items], once): Decision<ChangedVersion> => {
+        const publisher = presentPublisher(publisherItem, publisherId);
+        const versions = items.map((item) => nodeVersionRecord(item));
+        const named = versions.find(({ id }) => id === versionId);
+        const found = { block, publisher, node: nodeRecord(nodeItem), nodeId, version: named };
+        const { node, version } = may(caller, action, found);
+        const changes = changesOf(version);
+        if (changes === undefined) return { result: { version } };
+        if (changes === 'drop') {
+          const dropped = dropping(node, version, { actor, detail: reason }, once);
+          return { ...dropped, result: { version, change: changes } };
+        }
+        const change = changeNames[action];
+        const subject = `${node.id} ${version.version}`;
+        const entry = { of: nodeKey(node.id), action: `node-version ${change}`, subject, detail: reason };
+        const writes = versionWrites(node, versions, [{ before: version, changes }]);
+        const result = { version: withChanges(version, changes), change };
+        return { writes: [...writes, historyOf(actor, entry, once)], result };
+      },
+    );
+  });
 }

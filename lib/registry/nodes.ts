@@ -10,17 +10,10 @@ import { isSameNodeId, nodeKey, numbersKey, publisherKey } from '../store/keys.t
 import { updating, type Write } from '../store/write.ts';
 import { parseAsWritten } from '../json.ts';
 import { blockOf, may } from './may.ts';
-import {
-  historyOf,
-  type NodeRecord,
-  nodeRecord,
-  pickFields,
-  type PublisherRecord,
-  publisherRecord,
-} from './records.ts';
+import { historyOf, type NodeRecord, nodeRecord, pickFields, type PublisherRecord } from './records.ts';
 import { numbersOf, type NumbersRecord, numbersRecord } from './numbers.ts';
 import { nodeVersionView } from './node-versions.ts';
-import { movedTo, publisherView } from './publishers.ts';
+import { presentPublisher, publisherView, underPresentId } from './publishers.ts';
 
 /**
  * A node shares DynamoDB's 400 KB an item with the copy of its latest version, so each has its own limit:
@@ -47,11 +40,13 @@ interface OwnedNode {
  * revision that was read; if the revision has changed, it is made again.
  */
 export async function changeNode(context: Context, request: NodeUpdate): Promise<OwnedNode> {
-  const { publisherId, nodeId } = request;
-  const block = blockOf(request.caller);
-  const first = [nodeKey(nodeId), publisherKey(publisherId), numbersKey(nodeId), block] as const;
-  const made = await decide(context, { first }, (found, once) => decideChange(request, found, once));
-  return 'movedTo' in made ? changeNode(context, { ...request, publisherId: made.movedTo }) : made;
+  const { nodeId, caller } = request;
+  return underPresentId(request.publisherId, (publisherId) => {
+    const first = [nodeKey(nodeId), publisherKey(publisherId), numbersKey(nodeId), blockOf(caller)] as const;
+    return decide(context, { first }, (found, once) =>
+      decideChange({ ...request, publisherId }, found, once),
+    );
+  });
 }
 
 /** What an update of a node writes and answers. */
@@ -59,10 +54,9 @@ function decideChange(
   { publisherId, nodeId, changes, caller, ifMatch }: NodeUpdate,
   [nodeItem, publisherItem, numbersItem, block]: (Item | undefined)[],
   once: Once,
-): Decision<OwnedNode | { movedTo: string }> {
-  const found = { node: nodeRecord(nodeItem), publisher: publisherRecord(publisherItem), nodeId, block };
-  const moved = movedTo(found.publisher, publisherId);
-  if (moved !== undefined) return { result: { movedTo: moved } };
+): Decision<OwnedNode> {
+  const owner = presentPublisher(publisherItem, publisherId);
+  const found = { node: nodeRecord(nodeItem), publisher: owner, nodeId, block };
   const { node, publisher } = may(caller, actionOf(changes, found.node), found);
   requireMatch(node, ifMatch);
   mayChange(caller, changes, node, 'body');

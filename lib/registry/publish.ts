@@ -50,7 +50,7 @@ import {
   takeEntry,
   toLookUp,
 } from './pending-versions.ts';
-import { memberOf, movedTo } from './publishers.ts';
+import { memberOf, presentPublisher, underPresentId } from './publishers.ts';
 import {
   begunRecord,
   type NodeRecord,
@@ -61,7 +61,6 @@ import {
   pending,
   pickFields,
   type PublisherRecord,
-  publisherRecord,
   publishingRecord,
   trustRecord,
 } from './records.ts';
@@ -94,17 +93,14 @@ interface Registration {
  * again, and resume what the first one began.
  */
 export async function registerVersion(context: Context, publication: Publication): Promise<Registration> {
-  const { publisherId, nodeId, version } = publication;
-  note({ publisher_id: publisherId, node_id: nodeId, version: version.version.normal });
   const uploadId = randomUUID();
-  const following = (...found: FirstFound) => moreReadsOf(publication, found);
-  const reads = { first: readsOf(publication), following };
-  const made = await decide(context, reads, (found, once) =>
-    decidePublish(publication, uploadId, found, once),
-  );
-  if ('movedTo' in made) return registerVersion(context, { ...publication, publisherId: made.movedTo });
-  if (made.isCounted) await countNewNode(context, publisherId);
-  return made;
+  return ofPresentPublisher(publication, async (present) => {
+    const following = (...found: FirstFound) => moreReadsOf(present, found);
+    const reads = { first: readsOf(present), following };
+    const made = await decide(context, reads, (found, once) => decidePublish(present, uploadId, found, once));
+    if (made.isCounted) await countNewNode(context, present.publisherId);
+    return made;
+  });
 }
 
 /**
@@ -116,16 +112,25 @@ export async function findAwaitedUpload(
   publication: Publication,
   { id }: NodeVersion,
 ): Promise<Upload | undefined> {
-  const { publisherId, nodeId, version } = publication;
-  note({ publisher_id: publisherId, node_id: nodeId, version: version.version.normal });
-  const found = await decide(context, { first: standingReads(publication) }, (result) => ({ result }));
-  const moved = movedTo(publisherRecord(found[0]), publisherId);
-  if (moved !== undefined) return findAwaitedUpload(context, { ...publication, publisherId: moved }, { id });
-  const standing = standingOf(publication, found);
+  const standing = await ofPresentPublisher(publication, (present) =>
+    decide(context, { first: standingReads(present) }, (found) => ({ result: standingOf(present, found) })),
+  );
   may(publication.caller, 'publish version', standing);
   const { version: registered } = standing;
   if (!registered || registered.id !== id || registered.status !== pending) return undefined;
   return awaitedUpload(registered);
+}
+
+/** A publish is of the id that its publisher has now, in what it reads, writes and logs. */
+function ofPresentPublisher<Result>(
+  publication: Publication,
+  serve: (publication: Publication) => Promise<Result>,
+): Promise<Result> {
+  const { nodeId, version } = publication;
+  return underPresentId(publication.publisherId, (publisherId) => {
+    note({ publisher_id: publisherId, node_id: nodeId, version: version.version.normal });
+    return serve({ ...publication, publisherId });
+  });
 }
 
 /** What a publish is about. */
@@ -170,7 +175,8 @@ function standingOf(
   publication: Publication,
   [publisherItem, item, nodeItem, versionItem, trusts, block]: Standing,
 ) {
-  const { nodeId, version } = publication;
+  const { publisherId, nodeId, version } = publication;
+  const publisher = presentPublisher(publisherItem, publisherId);
   const credential = acceptCredential(
     publication,
     { item, trusts: trusts.map((trust) => trustRecord(trust)) },
@@ -178,7 +184,7 @@ function standingOf(
   );
   return {
     block,
-    publisher: publisherRecord(publisherItem),
+    publisher,
     credential,
     node: nodeRecord(nodeItem),
     version: nodeVersionRecord(versionItem),
@@ -193,12 +199,10 @@ function decidePublish(
   uploadId: string,
   found: [...FirstFound, versions: Item[], lookedUp: Item[]],
   once: Once,
-): Decision<(Registration & { isCounted: boolean }) | { movedTo: string }> {
+): Decision<Registration & { isCounted: boolean }> {
   const { publisherId, nodeId, caller } = publication;
   const [, , , , , , publishingItem, begunItem, versionItems, lookedUp] = found;
   const [publishing, begun] = [publishingRecord(publishingItem), begunRecord(begunItem)];
-  const moved = movedTo(publisherRecord(found[0]), publisherId);
-  if (moved !== undefined) return { result: { movedTo: moved } };
   const standing = standingOf(publication, found);
   const { version, node } = standing;
   const isEdited = version && node && isEdit(version, publication);

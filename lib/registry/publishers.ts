@@ -1,6 +1,7 @@
 import { Publisher } from '@node-registry/registry-rules/schemas/publisher';
 import { type Caller, memberIdOf } from '../caller.ts';
-import { type Member, type PublisherRecord, pickFields } from './records.ts';
+import type { Item } from '../store/items.ts';
+import { type Member, type PublisherRecord, pickFields, publisherRecord } from './records.ts';
 
 const takenDays = 90;
 
@@ -14,6 +15,35 @@ export function movedTo(publisher: PublisherRecord | undefined, asked: string): 
   if (!publisher || isGivenUp(publisher)) return undefined;
   const id = publisher.moved_to ?? publisher.id;
   return id === asked ? undefined : id;
+}
+
+class PublisherMoved extends Error {
+  readonly id: string;
+  constructor(id: string) {
+    super(`The publisher is "${id}" now.`);
+    this.id = id;
+  }
+}
+
+/** The publisher of the id that was asked for. If it has another one now, `underPresentId` asks again. */
+export function presentPublisher(item: Item | undefined, asked: string): PublisherRecord | undefined {
+  const publisher = publisherRecord(item);
+  const moved = movedTo(publisher, asked);
+  if (moved !== undefined) throw new PublisherMoved(moved);
+  return publisher;
+}
+
+/** Serves a request about a publisher under the id that it has now. */
+export async function underPresentId<Result>(
+  publisherId: string,
+  serve: (publisherId: string) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await serve(publisherId);
+  } catch (error) {
+    if (error instanceof PublisherMoved) return underPresentId(error.id, serve);
+    throw error;
+  }
 }
 
 /** A user id is free text, and may be the name of a property that every object has. */
