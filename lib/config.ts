@@ -105,7 +105,7 @@ export const tokens = concern(() => ({
   TOKEN_JWKS: variable(
     z.optional(kind.keySet()),
     'tokenKeySet',
-    'Key set as JSON, so that cold starts fetch nothing.',
+    'Key set as JSON; cold starts then fetch nothing.',
   ),
   TOKEN_AZP: variable(
     kind.choice('rejected', 'accepted'),
@@ -150,7 +150,7 @@ export const proxyAccess = concern(() => ({
   PROXY_ACCESS: variable(
     z.optional(z.enum(['none', 'claim', 'listed', 'any'])),
     'proxyAccess',
-    'Who may call the proxies: nobody, who has `proxyClaim`, who has limits of their own, or any caller. Needed with `selfService=on`.',
+    'Who may call the proxies: `none`, `claim` (has `proxyClaim`), `listed` (has own limits) or `any`. Needed with `selfService=on`.',
   ),
   PROXY_CLAIM: variable(
     z.optional(kind.claimWithValue()),
@@ -169,7 +169,7 @@ export const signIn = concern(() => ({
   EMAIL_CLAIM: variable(
     z.optional(kind.claimText()),
     'emailClaim',
-    'Claim of e-mail addresses; counts only with `email_verified`.',
+    'Claim of e-mail addresses; needs `email_verified`.',
   ),
   LOGIN_CLIENT_ID: variable(
     z.optional(kind.claimText()),
@@ -179,7 +179,7 @@ export const signIn = concern(() => ({
   LOGIN_ISSUER: variable(
     z.optional(kind.address),
     'loginIssuer',
-    'Issuer whose metadata has its endpoints, unless it is `tokenIssuer`.',
+    'Issuer where people sign in, unless it is `tokenIssuer`.',
   ),
   LOGIN_SCOPES: variable(
     z._default(
@@ -223,7 +223,7 @@ export const selfService = concern(() => ({
   RESERVED_PUBLISHER_IDS: variable(
     kind.list(/^[\w.-]{1,100}$/, 'be publisher ids separated by commas'),
     'reservedPublisherIds',
-    'Further publisher ids that nobody may make, separated by commas.',
+    'Further publisher IDs that are not for people, separated by commas.',
   ),
 }));
 
@@ -232,7 +232,7 @@ export const ci = concern(() => ({
   CI_ISSUERS: variable(
     kind.ciIssuers(),
     'ciIssuers',
-    'Further CI issuers, separated by commas: `github` or `gitlab`, its URL, optionally its key set’s.',
+    'Further CI issuers, separated by commas: `github` or `gitlab`, its URL, and optionally its key set’s URL.',
   ),
 }));
 
@@ -312,7 +312,7 @@ export const downloadLogs = concern(() => ({
   ACCESS_LOGS: variable(
     kind.choice('counted', 'on', 'off'),
     'accessLogs',
-    '`counted`: the distribution’s logs are counted as downloads, then deleted. `on` keeps them, and the bucket’s, for 90 days.',
+    '`counted` counts downloads in the distribution’s logs, then deletes these. `on` keeps them, and the bucket’s, for 90 days.',
   ),
 }));
 
@@ -342,17 +342,17 @@ export const site = concern(() => ({
   SITE_LINKS: variable(
     kind.namedLinks(),
     'siteLinks',
-    'Links of its footer, separated by commas, such as `Terms=https://…, Contact=mailto:…`.',
+    'Links of its footer: `Terms=https://…, Contact=mailto:…`.',
   ),
   SITE_REPORT_URL: variable(
     z.optional(kind.link('{id}')),
     'siteReportUrl',
-    'Where people report a node: an https or mailto URL with `{id}`.',
+    'Where people report a node: URL with `{id}`.',
   ),
   TOOL_PACKAGE: variable(
     z.optional(kind.installCommand()),
     'toolPackage',
-    'Your own command that installs a version, with `{id}` and `{version}`; pages show it first.',
+    'Your own command that installs a version, with `{id}` and `{version}`.',
   ),
 }));
 
@@ -366,7 +366,7 @@ export const imageProvider = concern(() => ({
   IMAGE_PROVIDER_KEY_HEADER: variable(
     kind.providerKeyHeader('x-api-key'),
     'imageProviderKeyHeader',
-    'Header of that key, and the word before it, if any: `<header>: <word>`.',
+    'Its header, and the word before the key, if any: `<header>: <word>`.',
   ),
 }));
 
@@ -376,7 +376,7 @@ export const videoProvider = concern(() => ({
   VIDEO_PROVIDER_KEY_HEADER: variable(
     kind.providerKeyHeader('authorization: Token'),
     'videoProviderKeyHeader',
-    'The same for the video provider.',
+    'As `imageProviderKeyHeader`.',
   ),
   VIDEO_PROVIDER_MODEL_PREFIX: variable(
     z._default(
@@ -384,7 +384,7 @@ export const videoProvider = concern(() => ({
       'vid',
     ),
     'videoProviderModelPrefix',
-    'Its spelling of `vid` in model names.',
+    'What the video provider writes for `vid` in model names.',
   ),
 }));
 
@@ -403,12 +403,12 @@ export const spending = concern(() => ({
   OPEN_ATTEMPTS: variable(
     kind.count(200, 1000),
     'openAttempts',
-    'Paid requests of a caller that may wait for their provider at once.',
+    'Paid requests of a caller that may wait at once.',
   ),
   CREDIT_RATES: variable(
     kind.creditRates(),
     'creditRates',
-    'What providers charge, unless there is no limit of credits: a JSON list ([rates](spending.md#rates)).',
+    'What providers charge: a JSON list ([rates](spending.md#rates)). Optional without a limit of credits.',
   ),
 }));
 
@@ -432,7 +432,7 @@ export const results = concern(() => ({
   RESULT_ROUTES: variable(
     kind.choice('on', 'off'),
     'resultRoutes',
-    '`on`: with `notifications=relay`, callers can ask for the results of their tasks at the providers’ own paths.',
+    '`on` serves tasks’ results at the providers’ own paths; needs `notifications=relay`.',
   ),
 }));
 
@@ -440,11 +440,11 @@ export const taskWords = concern(() => ({
   PROVIDER_STATES: variable(
     kind.stateWords(),
     'providerStates',
-    'Further words of providers for states, separated by commas, such as `upscaling=processing`.',
+    'Providers’ other words for states, separated by commas, such as `upscaling=processing`.',
   ),
 }));
 
-const taskPathAbout = 'Its path for the state of a task; `off`: don’t poll.';
+const taskPathAbout = 'Its path for a task’s state; `off`: don’t poll.';
 
 export const polls = concern(() => ({
   IMAGE_PROVIDER_TASK_PATH: variable(
@@ -492,7 +492,7 @@ export const videoRules = concern(() => ({
   VIDEO_MODELS_EXTRA: variable(
     kind.list(/^[\w.-]+$/, 'be model names separated by commas'),
     'videoModelsExtra',
-    'Further model names of all video operations, separated by commas.',
+    'Further video models, separated by commas.',
   ),
 }));
 

@@ -112,7 +112,7 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     ({ accountDomainName, selfService, loginClientId, domainName }) =>
       Boolean(accountDomainName) && !(selfService === 'on' && loginClientId && domainName),
     'accountDomainName',
-    'needs selfService=on, a loginClientId that signs people in, and a domainName, which its page calls.',
+    'needs selfService=on, a loginClientId (for signing in) and a domainName (the API that the page calls).',
   ],
   [
     ({ accountDomainName, downloadBaseUrl }) => Boolean(accountDomainName && downloadBaseUrl),
@@ -128,7 +128,7 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
   [
     ({ accountDomainName, loginOrigins }) => Boolean(loginOrigins && !accountDomainName),
     'loginOrigins',
-    'needs accountDomainName: only its page is told origins.',
+    'needs accountDomainName: only the page for accounts uses these origins.',
   ],
   [
     ({ creditsPerDay, stageCreditsPerDay, creditRates }) =>

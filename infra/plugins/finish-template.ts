@@ -122,7 +122,7 @@ function throttleRoutes(template: Template, operations: readonly Operation[], va
     });
 }
 
-/** Lines of the dashboard: faults and throttles of each function, and how long those take that somebody waits for. */
+/** Fills the dashboard: errors and throttles of every function, and durations of those that people wait for. */
 function showFunctions(template: Template, operations: readonly Operation[]): void {
   const all = ofType(template, 'AWS::Lambda::Function').map(([id]) => id);
   const names = [...operations.map(({ contract }) => contract.name), 'finalizeUpload', 'extractHostNodes'];

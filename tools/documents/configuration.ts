@@ -14,10 +14,9 @@ const contributing = 'docs/CONTRIBUTING.md';
 
 const introduction = `# Configuration
 
-Pass \`--param=name=value\`, a file outside the checkout (\`--parameters <file>\`, a line each: \`name=value\`), or a block with the stage's
-name under \`params\` in \`serverless.yml\`; the first wins. An empty one counts as not given. The stack remembers them: a deployment with
-others is rejected without \`--yes\`, and \`--same\` takes those that you don't give; an empty one drops it. Log lines name the variable. A key is a reference: \`ssm:/<name>\`, \`secretsmanager:<name>\` or
-\`secretsmanager:<ARN>\`.
+Pass \`--param=name=value\`, a file outside the checkout (\`--parameters <file>\`, with lines \`name=value\`), or a block with the stage's name under \`params\` in
+\`serverless.yml\`; the first wins, and an empty value counts as not given. [The stack remembers them](deploy.md#change-parameters). Log lines
+name the variable. A key is a reference: \`ssm:/<name>\`, \`secretsmanager:<name>\` or \`secretsmanager:<ARN>\`.
 `;
 
 /** The text of docs/configuration.md: one row for each parameter with its variable. */
