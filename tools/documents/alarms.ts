@@ -34,19 +34,16 @@ export function alarmTable(): string {
     .map((alarms) => {
       const names = alarms.map(({ name, level }) => (level === 'wake' ? `**\`${name}\`**` : `\`${name}\``));
       const [says, broken] = alarms[0]?.text.split(/ Until then: (.*)\./) ?? [];
-      const data = [...new Set(alarms.map(firstDatum))].join('; ');
-      return `| ${names.join(', ')} | ${data} | ${says} | ${broken} |\n`;
+      const length = [...new Set(alarms.map(badFor))].join('; ');
+      return `| ${names.join(', ')} | ${length} | ${says} | ${broken} |\n`;
     })
     .join('');
 }
 
-/** What it watches, and for how long the data must be bad. */
-function firstDatum(alarm: Alarm): string {
+/** For how long its data must be bad, or which alarms must fire. */
+function badFor(alarm: Alarm): string {
   if ('rule' in alarm) return alarm.rule.replaceAll(/[a-z][a-z-]+/g, '`$&`').toLowerCase();
-  const { metric, seconds, periods, mustRun } = alarm;
-  const metrics = 'expression' in metric ? Object.values(metric.metrics) : [metric];
-  const names = [...new Set(metrics.map(({ name }) => `\`${name}\``))].join(', ');
-  return `${names}${mustRun ? ' or its absence' : ''}, ${lengthOf(seconds * periods[0])}`;
+  return lengthOf(alarm.seconds * alarm.periods[0]);
 }
 
 function lengthOf(seconds: number): string {
