@@ -12,7 +12,7 @@ export const texts = {
     'A function returned `internal_error`. See the saved query “faults by cause”; a `secret` line names a bad secret. Since a deployment: [roll back](#roll-back). Until then: callers get 500; paid requests that were sent keep their ceiling.',
   slow: 'One in 20 requests to a route takes longer than 2 s (paid routes: 15 s). See the dashboard for the route; `provider_ms` and `cold_start` in its lines; `table-throttles`. If `provider_ms` is most of `ms`, tell the provider. Otherwise, check the token issuer. Until then: callers wait; nothing is lost.',
   throttles:
-    'Lambda throttles functions, because the account’s concurrency or a reservation is used up. See the dashboard for which; `ConcurrentExecutions` of the account and its quota; `provider_ms`; lines by `principal`. Raise the quota or the reservation, limit the caller, or lower `rateLimit`. Until then: callers get 503, unsent and uncharged; work waits.',
+    'Lambda throttles functions of the account and region, because its concurrency or a reservation is used up. See the dashboard for which of the stage’s; `ConcurrentExecutions` of the account and its quota; `provider_ms`; lines by `principal`. Raise the quota or the reservation, limit the caller, or lower `rateLimit`. Until then: callers get 503, unsent and uncharged; work waits.',
   serverErrors:
     'Over 5 % of requests got a 5xx, in 3 of 5 minutes or (`repeated-`) three times an hour. See 5xx lines by `code`; the access log’s `gateway_error`. If the code is `unavailable`, remove what `causes` names. Until then: callers retry; a purchase without a key may be paid twice.',
   clientErrors:

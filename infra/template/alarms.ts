@@ -53,6 +53,13 @@ const anyOfTen = above(0, [1, 10], minutes);
 const anyOfFifteen = above(0, [1, 3]);
 /** The last period may have no data yet. */
 const fifteenMinutes = above(0, [3, 4]);
+/** Of all functions of the account and region, which share its concurrency. A reservation may be used up for a while. */
+const accountThrottles: Metric = {
+  namespace: 'AWS/Lambda',
+  name: 'Throttles',
+  statistic: 'Sum',
+  dimensions: {},
+};
 /** Something runs each minute. */
 const mustRun: When = { seconds: 5 * minutes, periods: [3, 3], mustRun: true };
 /** Lambda and CloudWatch report within three minutes of the end of an invocation. */
@@ -62,6 +69,7 @@ export function alarmsOf(stage: Stage): Alarm[] {
   return [
     stageDown,
     ...functionAlarms(stage),
+    alarm('throttles', 'notice', texts.throttles, accountThrottles, fifteenMinutes),
     alarm('internal-errors', 'wake', texts.internalErrors, own(stage, 'internal_errors'), anyOfTen),
     ...apiAlarms,
     alarm(
@@ -115,8 +123,8 @@ const watchedByMetric = 'watchReads';
 /** Of the proxies, of the other functions that answer requests, and of those that work behind them. */
 function functionAlarms({ functions }: Stage): Alarm[] {
   const watched = functions.filter(({ name }) => name !== watchedByMetric);
-  const of = (name: 'Errors' | 'Throttles', some: readonly StageFunction[]) =>
-    sumOf(some.map((it) => [it.name, ofLambda(name, 'Sum', it.name)]));
+  const faults = (some: readonly StageFunction[]) =>
+    sumOf(some.map(({ name }) => [name, ofLambda('Errors', 'Sum', name)]));
   const groups = Object.entries({
     proxies: watched.filter(({ provider }) => provider),
     requests: watched.filter(({ provider, isRoute }) => !provider && isRoute),
@@ -126,18 +134,13 @@ function functionAlarms({ functions }: Stage): Alarm[] {
     const level: Level = group === 'work' ? 'notice' : 'wake';
     const seconds = Math.max(...members.map(({ timeoutSeconds }) => timeoutSeconds)) + reportSeconds;
     const periods = Math.max(10, Math.ceil(seconds / minutes));
-    // Work that is throttled waits, and a reservation is there to be used up: it must last.
-    const throttled = group === 'requests' ? anyOfFifteen : fifteenMinutes;
     const slow = (some: readonly StageFunction[]) =>
       anyAbove(
         some.map(({ name, slowMs = slowRegistryMs }) => [name, ofLambda('Duration', 'p95', name), slowMs]),
       );
     return [
       ...inTens(members, `faults-${group}`, (name, some) =>
-        alarm(name, level, texts.faults, of('Errors', some), above(0, [1, periods], minutes)),
-      ),
-      ...inTens(members, `throttles-${group}`, (name, some) =>
-        alarm(name, 'notice', texts.throttles, of('Throttles', some), throttled),
+        alarm(name, level, texts.faults, faults(some), above(0, [1, periods], minutes)),
       ),
       ...inTens(group === 'work' ? [] : members, `slow-${group}`, (name, some) =>
         alarm(name, 'notice', texts.slow, slow(some), fifteenMinutes),

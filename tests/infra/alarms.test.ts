@@ -191,6 +191,7 @@ const badDays: [alarms: string, data: readonly Datum[], missing?: string[]][] = 
   ['repeated-server-errors server-errors', [...gateway('Count', 100), ...gateway('5xx', 6)]],
   ['repeated-server-errors', [...gateway('Count', 19), ...gateway('5xx', 19)]],
   ['client-errors', [...gateway('Count', 20), ...gateway('4xx', 11)]],
+  ['throttles', reported('Lambda', 'Throttles', {})],
   ['bulk-throttles', [[`${own} bulk_throttles`, [61]]]],
   ...[table, pending].flatMap((place) =>
     ['Read', 'Write'].map((kind): [string, Datum[]] => [
@@ -254,7 +255,6 @@ const badDays: [alarms: string, data: readonly Datum[], missing?: string[]][] = 
     .filter((name) => name !== 'watchReads')
     .flatMap((name): [string, Datum[]][] => [
       [`faults-${groupOf(name)}`, lambda('Errors', name)],
-      [`throttles-${groupOf(name)}`, lambda('Throttles', name)],
       ...(groupOf(name) === 'work'
         ? []
         : [
