@@ -14,13 +14,3 @@ test.each(tools)('npm run %s explains itself instead of running, for --help', as
   expect([status, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(new RegExp(`^Usage: (?:npm (?:run )?)?${name} `));
 });
-
-// A required option that is misspelled is also missing. The Serverless Framework judges the options of a rehearsal.
-test.each(tools.filter(([name]) => name !== 'rehearse'))(
-  'npm run %s names an unknown option instead of running',
-  async (_, args) => {
-    const { status, stderr } = await runProgram(process.execPath, [...args, '--xyzzy']);
-
-    expect([status, stderr]).toEqual([2, expect.stringMatching(/^(?:error: u|U)nknown option '--xyzzy'/)]);
-  },
-);
