@@ -36,10 +36,6 @@ describe('an upgrade of a stage', () => {
       },
     ],
     [
-      'S3BucketArchives is replaced: BucketName changed',
-      ({ S3BucketArchives: { Properties } }) => (Properties.BucketName = 'other-archives'),
-    ],
-    [
       'NotificationSigningKey is replaced: GenerateSecretString changed',
       ({ NotificationSigningKey: key }) => (key.Properties.GenerateSecretString.PasswordLength = 32),
     ],
@@ -47,7 +43,6 @@ describe('an upgrade of a stage', () => {
       'IndexChanges is replaced: FifoQueue changed',
       ({ IndexChanges }) => (IndexChanges.Properties.FifoQueue = true),
     ],
-    ['Downloads is removed or renamed', (resources) => delete resources.Downloads],
   ])('fails by name: %s', (loss, change) => {
     const changed = structuredClone(now);
     change(changed.Resources);
