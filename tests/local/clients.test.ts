@@ -13,7 +13,6 @@ import { demo } from '../../tools/local/demo.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { notificationPublicKey } from '../../tools/local/public-key.ts';
 import { findFreePort } from '../../tools/processes/ports.ts';
-import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import type * as RegistryModule from '@node-registry/registry-client';
 import { createPublicIndex, createRegistryClient, type RegistryClient } from '@node-registry/registry-client';
@@ -59,14 +58,6 @@ function commandsBelow(markdown: string, heading: string): string {
 /** The first block of a language in a document. */
 function blockOf(text: string, language: string): string {
   return new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(text)?.[1] ?? '';
-}
-
-async function misbehave(misbehavior: Misbehavior): Promise<void> {
-  await fetch(`${stack.simulatorsUrl}/control/misbehave`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(misbehavior),
-  });
 }
 
 test('a CI job of the stack’s own issuer is known, and rejected for its repository alone', async () => {
@@ -461,48 +452,6 @@ inBrowser('serves the typed client on a page of another origin', () => {
       path: 'body.duration',
       isNamed: true,
     });
-    expect(problems).toEqual([]);
-  });
-});
-
-inBrowser('serves a page of another origin', () => {
-  test('sends every request header of the document and reads every answer header', async () => {
-    const misbehavior = { provider: 'video', kind: 'status', status: 429, retryAfter: 28, times: 1 } as const;
-    const { page, problems } = await openOrigin();
-    const given = { url: stack.apiUrl, owner: stack.token('OWNER') };
-    const ask = (path: string, method: string, body: object, headers: Record<string, string> = {}) =>
-      page.evaluate(
-        async ({ url, owner, path, method, body, headers }) => {
-          const response = await fetch(`${url}${path}`, {
-            method,
-            body: JSON.stringify(body),
-            headers: { authorization: `Bearer ${owner}`, 'content-type': 'application/json', ...headers },
-          });
-          await response.text();
-          return { status: response.status, headers: Object.fromEntries(response.headers) };
-        },
-        { ...given, path, method, body, headers },
-      );
-    const key = { 'idempotency-key': `page-${Date.now()}` };
-    await ask('/proxy/video-provider/text2video', 'POST', { prompt: 'rain' }, key);
-    const repeated = await ask('/proxy/video-provider/text2video', 'POST', { prompt: 'rain' }, key);
-    const node = `/publishers/${demo.publisherId}/nodes/${demo.nodeId}`;
-    const updated = await ask(node, 'PUT', { category: 'image' }, { 'x-request-id': 'from-a-page' });
-    const stale = await ask(node, 'PUT', {}, { 'if-match': '"0"' });
-    await misbehave(misbehavior);
-    const busy = await ask('/proxy/video-provider/text2video', 'POST', { prompt: 'snow' });
-
-    expect(repeated).toMatchObject({ status: 200, headers: { 'idempotent-replayed': 'true' } });
-    expect(updated).toMatchObject({
-      status: 200,
-      headers: {
-        etag: expect.stringMatching(/^"\d+"$/),
-        deprecation: expect.stringMatching(/^@/),
-        'x-request-id': 'from-a-page',
-      },
-    });
-    expect(stale.status).toBe(412);
-    expect(busy).toMatchObject({ status: 429, headers: { 'retry-after': '28' } });
     expect(problems).toEqual([]);
   });
 });

@@ -31,12 +31,6 @@ function isAlive(pid: number): boolean {
 }
 
 describe('startProcess', () => {
-  test('rejects with the output of a process that exits early', async () => {
-    await expect(startScript(`console.error('The port is taken.'); process.exit(3)`)).rejects.toThrow(
-      'The server stopped with code 3.\nThe port is taken.',
-    );
-  });
-
   test('stops a process by its signal, and takes that for no end of its own', async () => {
     const said: string[] = [];
     const script = `process.on('SIGTERM', () => { console.log('stopped'); process.exit(); });

@@ -4,7 +4,6 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { isListening } from '@node-registry/command-line/is-listening';
-import { demo } from '../../tools/local/demo.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import { until } from '@node-registry/testing/until';
 import { accessibilityProblems, inBrowser, openPage } from '@node-registry/testing/browser';
@@ -131,8 +130,6 @@ async function request(method: string, path: string, body: unknown, headers: Rec
 }
 
 const owner = () => ({ authorization: `Bearer ${stack.token('OWNER')}` });
-/** An admin may add a host node that the archive does not have. */
-const admin = () => ({ authorization: `Bearer ${stack.token('ADMIN')}` });
 
 describe('npm start', () => {
   test('prints tokens, and a call that works when it is pasted', async () => {
@@ -152,17 +149,6 @@ describe('npm start', () => {
     expect(second).not.toContain('    at ');
     expect((await request('POST', '/bulk/nodes/versions', { node_versions: [] })).status).toBe(200);
   });
-});
-
-// Every operation with an answer of its own: clients.test.ts; how paths and names are read: gateway.test.ts.
-test.each([
-  ['100%25%20%E5%90%8D%20a%7Cb//', '100% 名 a|b//'],
-  ['why%253F%2523%25252F', 'why?#%2F'],
-])('reads the path %s over HTTP as the host node %j', async (path, name) => {
-  const place = `/nodes/${demo.nodeId}/versions/${demo.version}/host-nodes/${path}`;
-  const { status, body } = await request('PUT', place, { category: 'e2e' }, admin());
-
-  expect([status, body.host_node_name]).toEqual([200, name]);
 });
 
 // A request and an event. A command takes seconds, and tests/functions answers every sample event.
