@@ -69,20 +69,10 @@ describe('publish-node', () => {
   test('publish names who holds an ID that is taken, in its own spelling', async () => {
     await addPublisher('rival', { 'demo-owner': 'owner' });
     const token = await addToken('rival');
-    const args = [
-      'publish',
-      folder,
-      '--publisher',
-      'rival',
-      '--node',
-      'BLENDER',
-      '--version',
-      '1.0.0',
-      '--token',
-      token,
-    ];
+    const named = `--publisher rival --node BLENDER --version 1.0.0 --token ${token}`.split(' ');
     await writeFiles(folder, { 'node.py': '' });
-    const { code: exitCode, stderr } = await publishNode(args, { env: { ...registry.access, ...env } });
+    const publishing = publishNode(['publish', folder, ...named], { env: { ...registry.access, ...env } });
+    const { code: exitCode, stderr } = await publishing;
 
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining('"blender" is a node of "demo".')]);
     expect((await command('show', 'BLENDER@v1.0')).stdout).toContain('blender 1.0.0\n');
@@ -129,23 +119,14 @@ describe('publish-node', () => {
   });
 
   test('download warns of a version that is deprecated, and of a node that is withdrawn', async () => {
-    const sums = { sha256: sha256(Buffer.from('x')), size_bytes: 1 };
     const server = await serve((request, response) => {
       if (request.url?.endsWith('.zip')) return response.end('x');
       const version = {
-        ...sums,
-        version: '1.0.0',
-        deprecated: true,
-        changelog: 'Use 2.',
-        downloadUrl: `${server.url}/a.zip`,
+        ...{ version: '1.0.0', deprecated: true, changelog: 'Use 2.', downloadUrl: `${server.url}/a.zip` },
+        ...{ sha256: sha256(Buffer.from('x')), size_bytes: 1 },
       };
-      const node = {
-        id: 'old',
-        status: 'NodeStatusDeleted',
-        status_detail: 'Gone.',
-        latest_version: version,
-        versions: [version],
-      };
+      const withdrawn = { status: 'NodeStatusDeleted', status_detail: 'Gone.' };
+      const node = { id: 'old', ...withdrawn, latest_version: version, versions: [version] };
       return response.end(JSON.stringify(node));
     });
     const args = ['download', 'old', '--output', join(folder, 'old.zip'), '--downloads-url', server.url];

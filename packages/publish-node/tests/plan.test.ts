@@ -391,12 +391,6 @@ test('rejects a folder that is too large with its ten largest files', async () =
 });
 
 describe('the command line', () => {
-  test.each([['--version'], ['-V']])('prints its version with %s', async (flag) => {
-    const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../package.json'), 'utf8'));
-
-    expect(await publishNode([flag])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
-  });
-
   test('prints its help without arguments', async () => {
     const { code, stdout } = await publishNode([]);
 
@@ -419,10 +413,6 @@ describe('a word from another tool', () => {
     const { code, stderr } = await publishNode([word, 'my-node']);
 
     expect([code, stderr]).toEqual([2, expect.stringContaining(instead)]);
-  });
-
-  test('help shows the help of a command', async () => {
-    expect(await publishNode(['help', 'publish'])).toEqual(await publishNode(['publish', '--help']));
   });
 });
 
