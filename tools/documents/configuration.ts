@@ -16,21 +16,21 @@ const introduction = `# Configuration
 
 Pass \`--param=name=value\`, a file outside the checkout (\`--parameters <file>\`, with lines \`name=value\`), or a block with the stage's name under \`params\` in
 \`serverless.yml\`; the first wins, and an empty value counts as not given. [The stack remembers them](deploy.md#change-parameters). Log lines
-name the variable. A key is a reference: \`ssm:/<name>\`, \`secretsmanager:<name>\` or \`secretsmanager:<ARN>\`.
+name the variable: \`bucketName\` is \`BUCKET_NAME\`. A key is a reference: \`ssm:/<name>\`, \`secretsmanager:<name>\` or \`secretsmanager:<ARN>\`.
 `;
 
-/** The text of docs/configuration.md: one row for each parameter with its variable. */
+/** The text of docs/configuration.md: one row for each parameter, and its variable if that has another name. */
 export async function configurationDocument(): Promise<string> {
   const defaults = await parameterDefaults();
   const isRequired = ([name]: [string, unknown]) => name in requiredParameters;
   const entries = Object.entries(parameters);
   const required = entries.filter(isRequired);
   const rows = [...required, ...entries.filter((entry) => !isRequired(entry))].map(([name, { about }]) => [
-    [name, ...variablesOf(name).map(([variable]) => variable)].map((each) => `\`${each}\``).join(', '),
+    [name, ...otherNames(name)].map((each) => `\`${each}\``).join(', '),
     defaults[name] ?? '',
     about,
   ]);
-  return [introduction, ...table(['Parameter, variable', 'Default', 'Meaning'], rows), ''].join('\n');
+  return [introduction, ...table(['Parameter', 'Default', 'Meaning'], rows), ''].join('\n');
 }
 
 /** The value of each parameter if a stage doesn't set it. */
@@ -43,6 +43,12 @@ export async function parameterDefaults(): Promise<Record<string, string>> {
 
 function variablesOf(parameter: string): [string, Variables[string]][] {
   return Object.entries(variables).filter(([, variable]) => variable.parameter === parameter);
+}
+
+/** The variable of a parameter that its name doesn't show: not BUCKET_NAME of bucketName. */
+function otherNames(parameter: string): string[] {
+  const shown = parameter.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
+  return variablesOf(parameter).flatMap(([name]) => (name === shown ? [] : [name]));
 }
 
 function defaultOf(name: string, defaults: Record<string, unknown>): string {
