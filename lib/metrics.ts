@@ -36,54 +36,33 @@ export function withMetrics(line: Fields): Fields {
 
 const measures: Record<string, (line: Fields) => Measurement[]> = {
   request: (line) => [
-    {
-      dimensions: ['function', 'code'],
-      metrics: { requests: 'Count' },
-      fields: { code: line.code ?? 'ok', requests: 1 },
-    },
-    ...(line.code === 'internal_error' ? [once('internal_errors')] : []),
-    ...(line.idempotent_replay ? [replay] : []),
+    one('requests', ['function', 'code'], { code: line.code ?? 'ok' }),
+    ...(line.code === 'internal_error' ? [one('internal_errors')] : []),
+    ...(line.idempotent_replay ? [one('idempotent_replays', ['function'])] : []),
     ...(line.provider === undefined ? [] : [providerCall(line), ...charged(line), callerMark(line)]),
-    ...(line.credits_above_ceiling === undefined ? [] : [once('replies_above_ceiling')]),
+    ...(line.credits_above_ceiling === undefined ? [] : [one('replies_above_ceiling')]),
   ],
-  upload: (line) => [counted('uploads'), ...milliseconds('lag_ms', line)],
-  delivery: (line) => [counted('deliveries'), ...milliseconds('delivery_lag_ms', line)],
-  unknown_state: () => [
-    { dimensions: ['provider'], metrics: { unknown_states: 'Count' }, fields: { unknown_states: 1 } },
-  ],
+  upload: (line) => [one('uploads', ['outcome']), ...milliseconds('lag_ms', line)],
+  delivery: (line) => [one('deliveries', ['outcome']), ...milliseconds('delivery_lag_ms', line)],
+  unknown_state: () => [one('unknown_states', ['provider'])],
   hand_over: () => [{ dimensions: ['lane'], metrics: { oldest_owed_ms: 'Milliseconds' } }],
-  work: ({ outcome }) =>
-    outcome === 'given_up'
-      ? [{ dimensions: ['lane'], metrics: { given_up: 'Count' }, fields: { given_up: 1 } }]
-      : [],
+  work: ({ outcome }) => (outcome === 'given_up' ? [one('given_up', ['lane'])] : []),
   log_file: ({ download_bytes }) =>
     download_bytes === undefined ? [] : [{ dimensions: [], metrics: { download_bytes: 'Bytes' } }],
   reads: () => [{ dimensions: [], metrics: { failed_reads: 'Count' } }],
   index: ({ lag_ms }) => milliseconds('index_lag_ms', { index_lag_ms: lag_ms }),
-  sweep: () => [{ dimensions: ['sweep'], metrics: sweepMetrics }],
+  // Each sweep leaves a line, even if it finds nothing.
+  sweep: () => [{ dimensions: ['sweep'], metrics: { sweep_findings: 'Count' } }],
 };
 
-function counted(name: string): Measurement {
-  return { dimensions: ['outcome'], metrics: { [name]: 'Count' }, fields: { [name]: 1 } };
+/** Counts the line itself; without dimensions, over all functions and providers. */
+function one(name: string, dimensions: string[] = [], fields: Fields = {}): Measurement {
+  return { dimensions, metrics: { [name]: 'Count' }, fields: { ...fields, [name]: 1 } };
 }
-
-/** Each sweep leaves a line, even if it finds nothing. */
-const sweepMetrics = { sweep_findings: 'Count' } as const;
 
 function milliseconds(name: string, line: Fields): Measurement[] {
   if (!Number.isFinite(line[name])) return [];
   return [{ dimensions: [], metrics: { [name]: 'Milliseconds' }, fields: { [name]: line[name] } }];
-}
-
-const replay: Measurement = {
-  dimensions: ['function'],
-  metrics: { idempotent_replays: 'Count' },
-  fields: { idempotent_replays: 1 },
-};
-
-/** For an alarm over all functions and providers. */
-function once(name: string): Measurement {
-  return { dimensions: [], metrics: { [name]: 'Count' }, fields: { [name]: 1 } };
 }
 
 /** Failures that count against a provider: not a lack of our credits, a busy provider or a rejected bad request. */
