@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
 import { decide } from '../store/decide.ts';
 import { absent, type Condition, onRevision, typedRead } from '../store/items.ts';
@@ -113,21 +114,10 @@ export function changeNumbers(
     if (!node) return { result: undefined };
     const current = numbersRecord(item);
     const next = change(current ?? { ...key, revision: 0 });
-    if (current && isSame(next, current)) return { result: current.changed_at };
+    if (isDeepStrictEqual(next, current)) return { result: next.changed_at };
     const changed_at = new Date(now).toISOString();
     const when: Condition<NumbersRecord> = current ? onRevision(current) : absent;
     const changed = { ...next, revision: next.revision + 1, changed_at };
     return { writes: [putting<NumbersRecord>(changed, when)], result: changed_at };
   });
-}
-
-/** Compares without regard to the order of keys: DynamoDB keeps no order in a map. */
-function isSame(a: NumbersRecord, b: NumbersRecord): boolean {
-  const sorted = (value: unknown): unknown =>
-    typeof value === 'object' && value !== null
-      ? Object.entries(value)
-          .map(([name, each]) => [name, sorted(each)])
-          .sort()
-      : value;
-  return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
 }
