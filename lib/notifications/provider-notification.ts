@@ -48,8 +48,8 @@ export function readNotification(provider: ProviderName, text: string): Provider
     unknownWord: state === undefined ? word : undefined,
     taskId: ids.find(isTaskId),
     credits: parts.map(({ credits }) => readCredits(credits)).find((price) => price !== undefined),
-    media: mediaOf(parts),
-    creations: creationsOf(parts),
+    media: bounded(parts.flatMap(mediaIn), ({ length }) => length),
+    creations: bounded(parts.flatMap(creationsIn), ({ url, cover_url }) => url.length + cover_url.length),
     error: state === 'failed' ? errorIn(parts) : undefined,
     errorCode: parts.map(({ err_code }) => readWord(err_code)).find((code) => code !== undefined),
   };
@@ -58,10 +58,10 @@ export function readNotification(provider: ProviderName, text: string): Provider
 const maxMediaLength = 100_000;
 
 /** One record must hold all of them. */
-function mediaOf(parts: readonly JsonObject[]): string[] {
+function bounded<Each>(all: readonly Each[], lengthOf: (each: Each) => number): Each[] {
   let length = 0;
-  return parts.flatMap(mediaIn).filter((url) => {
-    length += url.length;
+  return all.filter((each) => {
+    length += lengthOf(each);
     return length <= maxMediaLength;
   });
 }
@@ -71,15 +71,6 @@ function mediaIn({ creations, generated }: JsonObject): string[] {
   const items = [creations, generated].flatMap((list) => (Array.isArray(list) ? list : []));
   const urls = items.map((item) => (isObject(item) ? item.url : item));
   return urls.filter((url) => typeof url === 'string' && isWebAddress(url));
-}
-
-/** Bounded like the media. */
-function creationsOf(parts: readonly JsonObject[]): Creation[] {
-  let length = 0;
-  return parts.flatMap(creationsIn).filter(({ url, cover_url }) => {
-    length += url.length + cover_url.length;
-    return length <= maxMediaLength;
-  });
 }
 
 export function creationsIn({ creations }: JsonObject): Creation[] {
