@@ -5,7 +5,7 @@ import { note } from '../log.ts';
 import { type Changes, type Clause, IfAbsent, Plus } from '../store/items.ts';
 import { get } from '../store/read.ts';
 import { UnansweredError, untilWritten } from '../store/dynamodb.ts';
-import { update, updateOnce, type WriteResult } from '../store/write.ts';
+import { update, type WriteResult } from '../store/write.ts';
 import { dayOf, secondsLeft, type WindowKind } from '../windows.ts';
 import { shardOf } from '../work/lanes.ts';
 import {
@@ -108,7 +108,8 @@ function tryReserve(
     if (limits[each.limit] > 0)
       condition.push([counterName(each, at), 'at most', limits[each.limit] - amount]);
   }
-  return updateOnce<AccountRecord>(context, keyOfAccount(caller), changes, condition);
+  const once = { isRepeatable: false };
+  return update<AccountRecord>(context, keyOfAccount(caller), changes, condition, once);
 }
 
 /** Whether any state of the account could let the task through, under these limits. */

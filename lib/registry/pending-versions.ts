@@ -13,7 +13,7 @@ import {
   nodeVersionKey,
   publishingKey,
 } from '../store/keys.ts';
-import { deleting, update, updateOnce, updating, type Write } from '../store/write.ts';
+import { deleting, update, updating, type Write } from '../store/write.ts';
 import { dayOf, secondsLeft } from '../windows.ts';
 import {
   type BegunRecord,
@@ -46,6 +46,12 @@ function entryName({ nodeId, version }: Omit<Begun, 'publisherId'>): EntryName {
   return `v@${foldNodeId(nodeId)}/${version}`;
 }
 
+/** The key of the version that an entry is for. */
+function keyOfEntry(name: EntryName): Key {
+  const [nodeId = '', version = ''] = name.slice('v@'.length).split('/');
+  return nodeVersionKey(nodeId, version);
+}
+
 /** Archives arrive at any time, so this is only when to look again. */
 const pendingRetrySeconds = 60;
 
@@ -61,10 +67,7 @@ function oldEntries(begun: BegunRecord | undefined): EntryName[] {
 /** The versions to look up, if as many were begun as may be pending. */
 export function toLookUp(begun: BegunRecord | undefined): Key[] {
   if (!isFull(begun) || secondsFull(begun) > 0) return [];
-  return oldEntries(begun).map((name) => {
-    const [nodeId = '', version = ''] = name.slice('v@'.length).split('/');
-    return nodeVersionKey(nodeId, version);
-  });
+  return oldEntries(begun).map(keyOfEntry);
 }
 
 function isFull(begun: BegunRecord | undefined): boolean {
@@ -102,10 +105,7 @@ export function roomFor(
   const waiting = new Set(
     lookedUp.filter(({ status }) => status === pending).map((version) => keyName(version)),
   );
-  const gone = oldEntries(begun).filter((name) => {
-    const [nodeId = '', version = ''] = name.slice('v@'.length).split('/');
-    return !waiting.has(keyName(nodeVersionKey(nodeId, version)));
-  });
+  const gone = oldEntries(begun).filter((name) => !waiting.has(keyName(keyOfEntry(name))));
   return gone.length > 0 ? { gone } : { error: tooMany(message, pendingRetrySeconds), isFull: true };
 }
 
@@ -184,9 +184,8 @@ export async function countNewNode(context: Context, publisherId: string): Promi
   const changes: Changes<PublishingRecord> = {};
   changes[`nodes:${yesterday}`] = null;
   changes[`nodes:${dayOf(now)}`] = new Plus(1);
-  await updateOnce<PublishingRecord>(context, publishingKey(publisherId), changes, always).catch(
-    warn(publisherId),
-  );
+  const [key, once] = [publishingKey(publisherId), { isRepeatable: false }];
+  await update<PublishingRecord>(context, key, changes, always, once).catch(warn(publisherId));
 }
 
 /** A failure here leaves something uncounted, which later publishes tolerate. */

@@ -65,8 +65,8 @@ export function checking<Record extends Key = Key>(key: Key, when: Condition<NoI
 }
 
 /** The result of a conditional write. `found` is the record that failed the condition. */
-export type WriteResult<Record, Written = Record> =
-  | { written: true; item: Written }
+export type WriteResult<Record> =
+  | { written: true; item: Record }
   | { written: false; found: Record | undefined };
 
 export function put<Record extends Key>(
@@ -77,36 +77,38 @@ export function put<Record extends Key>(
   return writeAlone(context, putting(record, condition));
 }
 
-type Update = <Record extends Key = never>(
+/** Changes the named fields of a record, and returns the whole record. */
+export function update<Record extends Key = never>(
   context: Context,
   key: Key,
   changes: Changes<NoInfer<Record>>,
   condition: Condition<NoInfer<Record>>,
-) => Promise<WriteResult<Record>>;
+  options?: WriteOptions,
+): Promise<WriteResult<Record>> {
+  return writeAlone(context, updating<Record>(key, changes, condition), options);
+}
 
-/** Changes the named fields of a record, and returns the whole record. */
-export const update: Update = <Record extends Key>(...[context, ...change]: UpdateOf<Record>) =>
-  writeAlone<Record>(context, updating<Record>(...change));
-
-/** The same for additions. It isn't retried without an answer: if it was applied, it would count twice. */
-export const updateOnce: Update = <Record extends Key>(...[context, ...change]: UpdateOf<Record>) =>
-  writeAlone<Record>(context, updating<Record>(...change), { isRepeatable: false });
-
-type UpdateOf<Record extends Key> = [Context, Key, Changes<Record>, Condition<Record>];
-
-export function remove<Record extends Key = Key>(
+/** Doesn't tell whether there was something to remove: repeated after a lost answer, it finds nothing. */
+export async function remove<Record extends Key = Key>(
   context: Context,
   key: Key,
   condition: Condition<NoInfer<Record>>,
-): Promise<WriteResult<Record, Record | Key>> {
-  return writeAlone<Record>(context, deleting<Record>(key, condition));
+): Promise<void> {
+  await writeAlone(context, deleting<Record>(key, condition));
+}
+
+interface WriteOptions {
+  /** Written as the record's `write_id`, by which a repeated write recognizes its own result. */
+  token?: string;
+  /** False for additions: if one was applied without an answer, it would count twice. */
+  isRepeatable?: boolean;
 }
 
 /** A write with a lost reply is repeated, and may meet its own result: our `write_id` means success. */
 export async function writeAlone<Record>(
   context: Context,
   write: Write,
-  { token: write_id = randomUUID() as string, isRepeatable = true } = {},
+  { token: write_id = randomUUID(), isRepeatable = true }: WriteOptions = {},
 ): Promise<WriteResult<Record>> {
   const record = typedRead<Record>();
   const [operation, send] = alone(write, write_id);

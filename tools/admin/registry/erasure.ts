@@ -105,7 +105,7 @@ function erasedName(record: Naming, { userId, caller }: Name): Changes<Naming> |
 }
 
 async function eraseName(record: Naming, name: Name): Promise<void> {
-  if (isOwn(record, name.userId)) return void (await remove<Naming>(newContext(), record, present));
+  if (isOwn(record, name.userId)) return remove<Naming>(newContext(), record, present);
   const changes = erasedName(record, name) ?? {};
   const [first] = Object.keys(changes) as (keyof Naming)[];
   if (first) await update<Naming>(newContext(), record, changes, [[first, '=', record[first] ?? '']]);
