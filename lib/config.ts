@@ -38,10 +38,11 @@ export function configured<Value>(make: () => Value): () => Value {
 }
 
 /**
- * Computes a value while a function starts, when no request waits. If that fails, the first request that
- * needs the value fails as well, and its log line has the cause.
+ * The same, but first while a function starts, when no request waits. If that fails, the first request that needs
+ * the value fails as well, and its log line has the cause.
  */
-export function atStart<Value>(value: () => Value): () => Value {
+export function atStart<Value>(make: () => Value): () => Value {
+  const value = configured(make);
   try {
     value();
   } catch {}

@@ -21,36 +21,33 @@ import { KeySets } from './key-sets.ts';
  */
 const developmentKeyId = 'development';
 
-const verification = config.atStart(
-  config.configured(() => {
-    const environment = config.tokens();
-    const acceptsDevelopmentKey = environment.TOKEN_ISSUER.startsWith('http:');
-    const keySets = new KeySets();
-    const verifier = JwtVerifier.create(
-      {
-        issuer: environment.TOKEN_ISSUER,
-        // Checked below: not every issuer puts it into `aud`.
-        audience: null,
-        jwksUri: environment.TOKEN_JWKS_URL,
-        graceSeconds: 5,
-        customJwtCheck: ({ header, jwk }) => {
-          // RFC 7515, 4.1.11: none of these extensions is known here.
-          if ('crit' in header) throw new RejectedToken('critical_header');
-          if (jwk.kid === developmentKeyId && !acceptsDevelopmentKey)
-            throw new RejectedToken('bad_signature');
-        },
+const verification = config.atStart(() => {
+  const environment = config.tokens();
+  const acceptsDevelopmentKey = environment.TOKEN_ISSUER.startsWith('http:');
+  const keySets = new KeySets();
+  const verifier = JwtVerifier.create(
+    {
+      issuer: environment.TOKEN_ISSUER,
+      // Checked below: not every issuer puts it into `aud`.
+      audience: null,
+      jwksUri: environment.TOKEN_JWKS_URL,
+      graceSeconds: 5,
+      customJwtCheck: ({ header, jwk }) => {
+        // RFC 7515, 4.1.11: none of these extensions is known here.
+        if ('crit' in header) throw new RejectedToken('critical_header');
+        if (jwk.kid === developmentKeyId && !acceptsDevelopmentKey) throw new RejectedToken('bad_signature');
       },
-      { jwksCache: keySets.cache },
-    );
+    },
+    { jwksCache: keySets.cache },
+  );
 
-    const { TOKEN_JWKS, TOKEN_JWKS_URL } = environment;
-    if (TOKEN_JWKS !== undefined) {
-      keySets.merged(TOKEN_JWKS_URL, { ...TOKEN_JWKS });
-      verifier.cacheJwks(TOKEN_JWKS);
-    }
-    return { verifier, keySets };
-  }),
-);
+  const { TOKEN_JWKS, TOKEN_JWKS_URL } = environment;
+  if (TOKEN_JWKS !== undefined) {
+    keySets.merged(TOKEN_JWKS_URL, { ...TOKEN_JWKS });
+    verifier.cacheJwks(TOKEN_JWKS);
+  }
+  return { verifier, keySets };
+});
 
 /** A caller, and the owner of its Idempotency-Keys. */
 export interface Admitted<Someone> {

@@ -64,12 +64,10 @@ const lastAnswerMs = 400;
 
 /** Steps that return a value are called here, in order; steps that surround all of them are middlewares. */
 export function lambdaHandler<C extends Contract>(contract: C, admission: Admission, work: Work<C>) {
-  const read = config.atStart(
-    config.configured(() => {
-      const schema = bodySchema(contract, config.videoRules);
-      return { schema, asWritten: pathAsWritten(schema) };
-    }),
-  );
+  const read = config.atStart(() => {
+    const schema = bodySchema(contract, config.videoRules);
+    return { schema, asWritten: pathAsWritten(schema) };
+  });
   return gatewayHandler(contract.name, async (request, invocation) => {
     const endsAt = endOf(invocation);
     const { schema, asWritten } = read();

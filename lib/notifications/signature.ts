@@ -19,9 +19,7 @@ export interface SigningKey {
   publicKey: string;
 }
 
-const secret = config.atStart(
-  config.configured(() => storedSecret(config.deliveries().NOTIFICATION_SIGNING_KEY)),
-);
+const secret = config.atStart(() => storedSecret(config.deliveries().NOTIFICATION_SIGNING_KEY));
 
 const maxAgeMs = 60_000;
 let forgottenAt = Date.now();

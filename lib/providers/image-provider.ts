@@ -5,18 +5,16 @@ import type { RelightReply } from '../contracts/relight-image.ts';
 import type { Provider, StartedTask } from './provider-call.ts';
 import { readWord, relightStatusOf, stateOf } from './reply.ts';
 
-export const imageProvider = config.atStart(
-  config.configured((): Provider => {
-    const environment = config.imageProvider();
-    return {
-      name: 'image',
-      url: environment.IMAGE_PROVIDER_URL,
-      key: storedSecret(environment.IMAGE_PROVIDER_KEY, 'header'),
-      keyHeader: environment.IMAGE_PROVIDER_KEY_HEADER,
-      echoesRequest: false,
-    };
-  }),
-);
+export const imageProvider = config.atStart((): Provider => {
+  const environment = config.imageProvider();
+  return {
+    name: 'image',
+    url: environment.IMAGE_PROVIDER_URL,
+    key: storedSecret(environment.IMAGE_PROVIDER_KEY, 'header'),
+    keyHeader: environment.IMAGE_PROVIDER_KEY_HEADER,
+    echoesRequest: false,
+  };
+});
 
 /** Clients require a status; if the provider omits it, the task counts as created. */
 export function relightReply({ task: { taskId }, reply }: StartedTask): RelightReply {

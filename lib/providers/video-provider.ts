@@ -18,18 +18,16 @@ interface VideoRequest {
 /** This provider's operations differ only in the fields of their replies. */
 export type VideoContract = Contract & { reply: { shape: Record<string, z.ZodMiniType> } };
 
-export const videoProvider = config.atStart(
-  config.configured((): Provider => {
-    const environment = config.videoProvider();
-    return {
-      name: 'video',
-      url: environment.VIDEO_PROVIDER_URL,
-      key: storedSecret(environment.VIDEO_PROVIDER_KEY, 'header'),
-      keyHeader: environment.VIDEO_PROVIDER_KEY_HEADER,
-      echoesRequest: true,
-    };
-  }),
-);
+export const videoProvider = config.atStart((): Provider => {
+  const environment = config.videoProvider();
+  return {
+    name: 'video',
+    url: environment.VIDEO_PROVIDER_URL,
+    key: storedSecret(environment.VIDEO_PROVIDER_KEY, 'header'),
+    keyHeader: environment.VIDEO_PROVIDER_KEY_HEADER,
+    echoesRequest: true,
+  };
+});
 
 const ourPrefix = 'vid';
 
