@@ -186,7 +186,7 @@ const standingHeaders: Partial<Record<ErrorCode, () => Record<string, string>>> 
 
 const spreadSeconds = 10;
 
-/** Whether this service or the provider states that nothing was bought. */
-export function boughtNothing(error: unknown): boolean {
-  return error instanceof ApiError && error.payment === 'rejected';
+/** An error outside the catalog is a fault of this service. */
+export function apiErrorOf(thrown: unknown): ApiError {
+  return thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown });
 }

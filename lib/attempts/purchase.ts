@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { ApiError, boughtNothing } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { allEnded } from '../in-parallel.ts';
 import { note } from '../log.ts';
 import { type BoughtTask, maxInt32 } from '../providers/provider-call.ts';
@@ -72,8 +72,8 @@ export class Purchase {
   /** Releases the reservation if the task was not started; keeps it if that is unknown. */
   async failed(error: ApiError): Promise<void> {
     if (!this.#reserved) return;
-    const { code } = error;
-    if (boughtNothing(error)) return this.#end({ payment: 'rejected', credits: 0, is_exact: true, code });
+    const { code, payment } = error;
+    if (payment === 'rejected') return this.#end({ payment, credits: 0, is_exact: true, code });
     const { taskId: task_id, credits: credits_told } = error.task ?? {};
     const credits = Math.max(credits_told ?? 0, this.#attempt.ceiling);
     note({ credits_counted: credits });

@@ -1,5 +1,5 @@
 import { type Context, inTime } from '../context.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, apiErrorOf } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { storeError } from '../store/dynamodb.ts';
 
@@ -26,13 +26,8 @@ export async function beforeSending<Result>(phases: () => Promise<Result>): Prom
   try {
     return await phases();
   } catch (error) {
-    const known = apiErrorOf(storeError(error));
-    throw asProxyError(known).with({ payment: 'rejected' });
+    throw asProxyError(apiErrorOf(storeError(error))).with({ payment: 'rejected' });
   }
-}
-
-export function apiErrorOf(thrown: unknown): ApiError {
-  return thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown });
 }
 
 /** Lost races and oversized records get a code of a proxy. */

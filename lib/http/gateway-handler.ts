@@ -1,7 +1,7 @@
 import middy, { type MiddlewareObj, type Request } from '@middy/core';
 import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import { SerializedJson } from '../json.ts';
-import { ApiError } from '../errors.ts';
+import { apiErrorOf } from '../errors.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
 import type { Answer } from '../attempts/request.ts';
 import { errorBody } from '../schemas/error-body.ts';
@@ -89,7 +89,7 @@ const errorAnswers: Middleware = {
 };
 
 function errorAnswer(thrown: unknown, requestId: string): Answer {
-  const error = thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown });
+  const error = apiErrorOf(thrown);
   const { code, message, details, reason } = error;
   note({ code, ...(reason !== undefined && { reason }), ...(error.status >= 500 && describeError(error)) });
   const body = errorBody(code, message, requestId);

@@ -2,14 +2,14 @@ import { admit } from '../auth/access-tokens.ts';
 import { newAttempt, attemptName } from '../attempts/attempt.ts';
 import { withImageUrls } from '../attempts/caller-images.ts';
 import { Purchase } from '../attempts/purchase.ts';
-import { afterwards, apiErrorOf, beforeSending } from '../attempts/request.ts';
+import { afterwards, beforeSending } from '../attempts/request.ts';
 import { requireOpenProxies } from '../attempts/proxy-access.ts';
 import { requireStageBudget } from '../attempts/stage-day.ts';
 import { claim, free, hashOfKey, keepAnswer, slotOf } from '../attempts/slot.ts';
 import { callerName } from '../caller.ts';
 import * as config from '../config.ts';
 import type { BodyOf, Contract, ReplyBody } from '../contract.ts';
-import { boughtNothing } from '../errors.ts';
+import { apiErrorOf } from '../errors.ts';
 import type { SerializedJson } from '../json.ts';
 import { log } from '../log.ts';
 import { Relay } from '../notifications/relay.ts';
@@ -84,7 +84,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
     } catch (thrown) {
       const known = apiErrorOf(thrown);
       const error = relay?.inError(known) ?? known;
-      const isNothing = boughtNothing(error);
+      const isNothing = error.payment === 'rejected';
       await afterwards(context, 'fail', {
         idempotency: purchase.isSent ? undefined : slot && free(slot),
         spending: purchase.failed(error),
