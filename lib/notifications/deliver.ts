@@ -4,8 +4,7 @@ import type { Context } from '../context.ts';
 import { type JsonObject, parseObject, parseWithIds } from '../json.ts';
 import { log, note } from '../log.ts';
 import type { Changes, Condition } from '../store/items.ts';
-import { taskHashOf, taskKey } from '../store/keys.ts';
-import { get } from '../store/read.ts';
+import { taskHashOf } from '../store/keys.ts';
 import { update } from '../store/write.ts';
 import { owesNothing, timeText } from '../work/owe.ts';
 import { type Outcome, worker } from '../work/worker.ts';
@@ -15,8 +14,8 @@ import {
   hashPrefixOf,
   type NotificationRecord,
   readAttempt,
+  readTask,
   type TaskRecord,
-  taskRecord,
   ttlFrom,
 } from './records.ts';
 import { loadAndPublishSigningKeys } from './signature.ts';
@@ -38,7 +37,7 @@ export const deliverNotifications = worker<NotificationRecord>('deliver', {
 /** Publishes the task's status, then notifies the caller. After a crash, it is sent again with the same ID. */
 async function deliver(context: Context, record: NotificationRecord): Promise<Outcome> {
   note({ notification: record.id, task_hash: hashPrefixOf(record), try: record.tries });
-  const task = taskRecord((await get(context, taskKey(taskHashOf(record))))[0]);
+  const task = await readTask(context, taskHashOf(record));
   const attempt = task && (await readAttempt(context, task));
   if (task && attempt && isHeld(task, attempt)) return 'more';
   const body = withAnsweredId(record, attempt);

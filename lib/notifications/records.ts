@@ -21,9 +21,9 @@ export interface TaskRecord extends Owing {
   /** The name of the attempt that bought it, whose record alone has the outcome and the money. */
   attempt: string;
   /** The id of the request that bought the task. */
-  request_id?: string;
+  request_id: string;
   /** The object in the bucket that shows the task's status. Readers of this record may know it. */
-  status_key?: string;
+  status_key: string;
   /** From the first notification that has it. The attempt has the ID that was answered. */
   task_id?: string | undefined;
   /** The last accepted state; undefined before the first. */
@@ -44,6 +44,7 @@ export interface TaskRecord extends Owing {
 
 export const taskRecord = typedRead<TaskRecord>();
 
+/** Compared here, because DynamoDB deletes expired records up to two days late. */
 export function isExpired({ ttl }: TaskRecord): boolean {
   return ttl * 1000 <= Date.now();
 }

@@ -27,7 +27,6 @@ import {
   notificationId,
   readAttempt,
   readTask,
-  statusKey,
   type TaskRecord,
   taskHash,
   ttlFrom,
@@ -104,7 +103,7 @@ async function storeReport(context: Context, report: Report, seen?: TaskRecord):
       ...notificationKey(hash, sequence),
       id: notificationId(hash, sequence),
       address: isQuiet ? undefined : task.address,
-      status_key: task.status_key ?? statusKey(report.secret ?? ''),
+      status_key: task.status_key,
       body: bodyFor(task, report, said, { task_id: taskId, state, provider_state }),
       content_type: headerText.test(report.contentType ?? '')
         ? String(report.contentType)
@@ -209,7 +208,6 @@ function bodyFor(
   return withCommonFields(text, { ...fields, media, ...own, error });
 }
 
-/** Expiry is compared here: DynamoDB deletes expired records up to two days late. */
 /** How the task ended, for its attempt's record, with the data of the paid response, which may have been lost. */
 function usageOf(
   { caller, attempt }: TaskRecord,

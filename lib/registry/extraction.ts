@@ -10,7 +10,7 @@ import { get } from '../store/read.ts';
 import { updating, type Write } from '../store/write.ts';
 import { isIn } from '../work/lanes.ts';
 import { owesNothing } from '../work/owe.ts';
-import { touchedFields, unchangedSince } from './host-nodes.ts';
+import { unchangedSince } from './host-nodes.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,
@@ -87,7 +87,7 @@ function writeHostNode(context: Context, key: Key, entry: Entry, seen: Item | un
   return decide(context, { first: [key], seen: [seen] }, ([item]) => {
     const current = hostNodeRecord(item);
     if (isWritten(entry, current)) return { result: undefined };
-    const touched = touchedFields(current);
+    const touched = current?.touched ?? [];
     const changes = Object.entries(entry).filter(([field]) => !touched.includes(field));
     const written = { ...Object.fromEntries(changes), touched };
     return { writes: [updating<HostNodeRecord>(key, written, unchangedSince(current))], result: undefined };
@@ -97,11 +97,11 @@ function writeHostNode(context: Context, key: Key, entry: Entry, seen: Item | un
 /** Whether an earlier run of the same extractor, or a newer extractor, has written the entry. */
 function isWritten(entry: Entry, current: HostNodeRecord | undefined): boolean {
   if (Number(current?.extracted_by ?? 0) > entry.extracted_by) return true;
-  if (!current?.touched) return false;
+  if (!current) return false;
   const stored = new Map<string, unknown>(Object.entries(current));
   return Object.entries(entry).every(
     ([field, value]) =>
-      current.touched?.includes(field) || isDeepStrictEqual(stored.get(field) ?? null, value),
+      current.touched.includes(field) || isDeepStrictEqual(stored.get(field) ?? null, value),
   );
 }
 

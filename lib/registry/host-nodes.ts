@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
-import { HostNode, type HostNodeInput } from '@node-registry/registry-rules/schemas/host-node';
+import type { HostNode, HostNodeInput } from '@node-registry/registry-rules/schemas/host-node';
 import { normalizeVersionInPath } from '@node-registry/registry-rules/version-label';
 import { absent, always, type Condition, onRevision, Plus, withChanges } from '../store/items.ts';
 import {
@@ -104,7 +104,7 @@ export function changeHostNode(
         edited_at: new Date(now).toISOString(),
       };
       requireFits(withChanges(current ?? {}, fields), maxHostNodeBytes);
-      const before = current ?? { ...key, host_node_name: hostNodeName, revision: 0 };
+      const before = current ?? { ...key, host_node_name: hostNodeName, touched: [], revision: 0 };
       const after = withChanges<HostNodeRecord>(before, fields);
       const counted = countWritten(totalsKey, hostNodeTotalsRecord(totals), current, after);
       // A write that is sent alone gets an id of its own.
@@ -126,7 +126,7 @@ function countWritten(
   after: HostNodeRecord,
 ): Write[] {
   const bytes = writtenBytes(after) - writtenBytes(before);
-  const names = touchedFields(before).length === 0 ? 1 : 0;
+  const names = before?.touched.length ? 0 : 1;
   if (bytes === 0 && names === 0) return [];
   const room = { bytes: maxWritten.bytes - Math.max(0, bytes), names: maxWritten.names - names };
   if ((bytes > 0 && (totals.bytes ?? 0) > room.bytes) || (names > 0 && (totals.names ?? 0) > room.names))
@@ -144,7 +144,7 @@ const tooMuchWritten =
 
 function writtenBytes(entry: HostNodeRecord | undefined): number {
   if (!entry) return 0;
-  const written = touchedFields(entry).map((field) => entry[field as keyof HostNodeRecord]);
+  const written = entry.touched.map((field) => entry[field as keyof HostNodeRecord]);
   return Buffer.byteLength(JSON.stringify(written));
 }
 
@@ -164,16 +164,8 @@ export function unchangedSince(current: HostNodeRecord | undefined): Condition<H
 /** The fields that a person has written or cleared so far, except `policy`, which no extraction writes. */
 function touchedBy(changes: HostNodeInput, current: HostNodeRecord | undefined): string[] {
   const now = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
-  const touched = new Set(['host_node_name', ...touchedFields(current), ...now]);
+  const touched = new Set(['host_node_name', ...(current?.touched ?? []), ...now]);
   return [...touched].filter((field) => field !== 'policy').sort();
-}
-
-/** From the record; in entries older than extraction, a person wrote every field. */
-export function touchedFields(current: HostNodeRecord | undefined): readonly string[] {
-  if (!current) return [];
-  if (current.touched) return current.touched;
-  const isExtracted = current.extracted_by !== undefined;
-  return isExtracted ? [] : Object.keys(HostNode.shape).filter((field) => field in current);
 }
 
 function nearest(name: string, names: readonly string[]): string | undefined {

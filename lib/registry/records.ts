@@ -228,7 +228,7 @@ export interface HostNodeRecord extends Stored, HostNode {
    * The fields that a person wrote or cleared, which an extraction never changes. Contains `host_node_name`
    * if a person has written the entry at all.
    */
-  touched?: readonly string[];
+  touched: readonly string[];
   /**
    * The last editor, and when. There is no history: an edit is one write unit, and earlier states are in the
    * table's continuous backups.
@@ -297,7 +297,7 @@ export function pickFields<Shown extends object>(
 /** With a ban of its name, and without the open parts of fields that a person has written since. */
 export function hostNodeView(entry: HostNodeRecord, bans: HostNodeBansRecord | undefined): HostNode {
   const { left_open, ...shown } = pickFields<HostNode>(entry, HostNode);
-  const open = left_open?.filter((text) => !entry.touched?.includes(text.split(':', 1)[0] ?? ''));
+  const open = left_open?.filter((text) => !entry.touched.includes(text.split(':', 1)[0] ?? ''));
   const isBanned = bans?.names.includes(entry.host_node_name);
   const policy = isBanned && { policy: 'HostNodePolicyBanned' as const };
   return { ...shown, ...policy, ...(open?.length && { left_open: open }) };

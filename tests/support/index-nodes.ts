@@ -34,7 +34,7 @@ export async function addHostNode(
   host_node_name: string,
   display_name?: string,
 ): Promise<void> {
-  const fields = { host_node_name, ...(display_name && { display_name }) };
+  const fields = { host_node_name, ...(display_name && { display_name }), touched: [] };
   const record: HostNodeRecord = { ...hostNodeKey(nodeId, '1.0.0', host_node_name), revision: 1, ...fields };
   await put({ deadline: Date.now() + 5000 }, record, absent);
 }

@@ -4,7 +4,7 @@ import { stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { callerName } from '../../lib/caller.ts';
 import type { Context } from '../../lib/context.ts';
-import { type TaskRecord, taskHash, ttlFrom } from '../../lib/notifications/records.ts';
+import { statusKey, type TaskRecord, taskHash, ttlFrom } from '../../lib/notifications/records.ts';
 import { changeHostNode } from '../../lib/registry/host-nodes.ts';
 import { createPublisher, putMember } from '../admin/registry/publishers.ts';
 import { type NodeVersionRecord, nodeVersionRecord } from '../../lib/registry/records.ts';
@@ -129,6 +129,8 @@ async function addTask(context: Context): Promise<void> {
     operation: 'textToVideo',
     caller: callerName({ userId: demo.owner }),
     attempt: attemptName({ at: now, id: 'demo' }),
+    request_id: 'demo',
+    status_key: statusKey(demo.taskSecret),
     sequence: 0,
     revision: 1,
     ttl: ttlFrom(now),

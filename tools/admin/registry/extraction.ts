@@ -6,7 +6,7 @@ import {
   type FoundHostNodes,
   writeHostNodes,
 } from '../../../lib/registry/extraction.ts';
-import { touchedFields, unchangedSince } from '../../../lib/registry/host-nodes.ts';
+import { unchangedSince } from '../../../lib/registry/host-nodes.ts';
 import { laneOf } from '../../../lib/work/lanes.ts';
 import {
   type HostNodeRecord,
@@ -43,7 +43,7 @@ function removeExtracted(context: Context, entry: Item): Promise<void> {
     const current = hostNodeRecord(item);
     if (current?.extracted_by === undefined) return { result: undefined };
     const unchanged = unchangedSince(current);
-    const touched = touchedFields(current);
+    const { touched } = current;
     const changes = { ...cleared(touched), extracted_by: null };
     const write =
       touched.length === 0
