@@ -33,11 +33,7 @@ function daysOf({ from, to }: Period): string[] {
 /** The attempts of a day, the latest first. */
 async function attemptsOf(context: Context, caller: string, day: string): Promise<AttemptRecord[]> {
   const pages = usagePartitions(callerHash(caller), day).map((pk) =>
-    queryPage(
-      context,
-      { partition: ['pk', pk], sort: ['sk', 'begins with', day], descending: true },
-      { limit: maxOfPartition },
-    ),
+    queryPage(context, { below: { pk, sk: day } }, { limit: maxOfPartition, descending: true }),
   );
   const items = (await Promise.all(pages)).flatMap((page) => page.items);
   // A tombstone of an attempt that was never sent has no `n`.

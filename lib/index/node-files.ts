@@ -166,10 +166,9 @@ export async function storedHostNodes(
   nodeId: string,
   label: string,
 ): Promise<HostNodeRecord[]> {
-  const { pk, sk } = hostNodeKey(nodeId, label, '');
   const entries: HostNodeRecord[] = [];
   let characters = 0;
-  for await (const page of query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] })) {
+  for await (const page of query(context, { below: hostNodeKey(nodeId, label, '') })) {
     characters += JSON.stringify(page).length;
     if (characters > maxIndexedCharacters)
       throw new TooLargeForIndex(

@@ -7,9 +7,8 @@ const maxShown = 200;
 
 /** The latest changes of a publisher or a node, the latest first. */
 export async function latestHistory(context: Context, of: Key): Promise<HistoryRecord[]> {
-  const { pk, sk } = historyKeysOf(of);
-  const range = { partition: ['pk', pk], sort: ['sk', 'begins with', sk], descending: true } as const;
-  const { items } = await queryPage(context, range, { limit: maxShown });
+  const range = { below: historyKeysOf(of) };
+  const { items } = await queryPage(context, range, { limit: maxShown, descending: true });
   return items.map((item) => historyRecord(item));
 }
 

@@ -93,8 +93,8 @@ interface VersionChange {
 
 /**
  * The parts of a transaction that changes versions of a node and chooses its latest one. `versions` are all
- * of the node's, read after it, or else a change between the reads would be lost. Without them, its own copy stands for the others, which is enough if no changed version can
- * fall in rank.
+ * of the node's, read after it, or else a change between the reads would be lost. Without them, its own copy stands
+ * for the others, which is enough if no changed version can fall in rank.
  */
 export function versionWrites(
   node: NodeRecord,
@@ -150,7 +150,6 @@ export function readVersions(context: Context, nodeId: string): Promise<NodeVers
 
 /** Page by page: all of a node's may have 240 MB. */
 export async function* eachVersion(context: Context, nodeId: string): AsyncGenerator<NodeVersionRecord> {
-  const { pk, sk } = nodeVersionKey(nodeId, '');
-  for await (const page of query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] }))
+  for await (const page of query(context, { below: nodeVersionKey(nodeId, '') }))
     for (const item of page) yield nodeVersionRecord(item);
 }

@@ -97,8 +97,7 @@ async function readAllOf<Reads extends readonly Read[]>(
     const { below, limit } = read;
     if (!below) return [];
     if (limit === undefined) return queryAll(context, below);
-    const range = { partition: ['pk', below.pk], sort: ['sk', 'begins with', below.sk] } as const;
-    return (await queryPage(context, range, { limit })).items;
+    return (await queryPage(context, { below }, { limit })).items;
   });
   return (await Promise.all(found)) as Found<Reads>;
 }

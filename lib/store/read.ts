@@ -1,8 +1,8 @@
 import { BatchGetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { type AttributeMap, fromAttributes, type Item, toAttribute, toAttributes } from './items.ts';
-import { type Key, keyName, keyOf } from './keys.ts';
+import { type AttributeMap, fromAttributes, type Item, toAttributes } from './items.ts';
+import { type Key, keyName, keyOf, pendingIndex } from './keys.ts';
 import { dynamodb, KeysThrottled, storeError, tableName, untilAnswered } from './dynamodb.ts';
 
 /** DynamoDB's limit for one BatchGetItem. */
@@ -117,20 +117,8 @@ async function sendBatch(
   return dynamodb.send(command, { abortSignal });
 }
 
-interface Range {
-  index?: string;
-  /** The partition: the name of its attribute, and its value. */
-  partition: readonly [name: string, value: string];
-  sort:
-    | readonly [name: string, 'begins with', prefix: string]
-    | readonly [name: string, 'between', from: string, to: string];
-  descending?: boolean;
-}
-
-const sortTests = {
-  between: '#sort BETWEEN :bound0 AND :bound1',
-  'begins with': 'begins_with(#sort, :bound0)',
-};
+/** The items below a key: of its partition, those whose sort keys begin with its own. Or what is due in a shard. */
+export type Range = { below: Key } | { shard: string; until: string };
 
 interface Page {
   items: Item[];
@@ -138,25 +126,32 @@ interface Page {
   last: AttributeMap | undefined;
 }
 
+interface PageOptions {
+  limit?: number | undefined;
+  after?: AttributeMap | undefined;
+  descending?: boolean;
+}
+
 /** One page of a range, in the order of its sort key. */
 export async function queryPage(
   context: Context,
-  { index, partition, sort, descending = false }: Range,
-  { limit, after }: { limit?: number; after?: AttributeMap | undefined } = {},
+  range: Range,
+  { limit, after, descending = false }: PageOptions = {},
 ): Promise<Page> {
-  const [sortName, comparison, ...bounds] = sort;
-  const values = bounds.map((value, place) => [`:bound${place}`, toAttribute(value)] as const);
+  const isIndex = 'shard' in range;
+  const [partition, sort] = isIndex ? [range.shard, range.until] : [range.below.pk, range.below.sk];
+  const names = isIndex ? (['pending_shard', 'pending_since'] as const) : (['pk', 'sk'] as const);
   const command = new QueryCommand({
     TableName: tableName(),
-    ...(index !== undefined && { IndexName: index }),
-    KeyConditionExpression: `#partition = :partition AND ${sortTests[comparison]}`,
-    ExpressionAttributeNames: { '#partition': partition[0], '#sort': sortName },
-    ExpressionAttributeValues: Object.fromEntries([[':partition', toAttribute(partition[1])], ...values]),
+    ...(isIndex && { IndexName: pendingIndex }),
+    KeyConditionExpression: `#partition = :partition AND ${isIndex ? '#sort <= :sort' : 'begins_with(#sort, :sort)'}`,
+    ExpressionAttributeNames: { '#partition': names[0], '#sort': names[1] },
+    ExpressionAttributeValues: toAttributes({ ':partition': partition, ':sort': sort }),
     ScanIndexForward: !descending,
     ExclusiveStartKey: after,
     Limit: limit,
     // An index is eventually consistent, and rejects a consistent read.
-    ConsistentRead: index === undefined,
+    ConsistentRead: !isIndex,
   });
   const page = await untilAnswered(context, 'Query', () => dynamodb.send(command)).catch((error: unknown) => {
     throw storeError(error);
@@ -174,8 +169,7 @@ export async function* query(context: Context, range: Range): AsyncGenerator<Ite
   } while (after);
 }
 
-/** The items of a partition whose sort key begins with `sk`. */
-export async function queryAll(context: Context, { pk, sk }: Key): Promise<Item[]> {
-  const pages = query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] });
-  return (await Array.fromAsync(pages)).flat();
+/** All items below a key. */
+export async function queryAll(context: Context, below: Key): Promise<Item[]> {
+  return (await Array.fromAsync(query(context, { below }))).flat();
 }

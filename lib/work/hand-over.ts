@@ -3,7 +3,7 @@ import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { always, type Item } from '../store/items.ts';
-import { heartbeatKey, keyOf, pendingIndex } from '../store/keys.ts';
+import { heartbeatKey, keyOf } from '../store/keys.ts';
 import { queryPage } from '../store/read.ts';
 import { put, setAlone } from '../store/write.ts';
 import { type Lane, type LaneName, laneNames, lanes, type Owing, shardsOf } from './lanes.ts';
@@ -83,11 +83,7 @@ async function* duePages(
   until: number,
   limit = keysPerPage,
 ): AsyncGenerator<Due[]> {
-  const range = {
-    index: pendingIndex,
-    partition: ['pending_shard', shard],
-    sort: ['pending_since', 'between', timeText(0), timeText(until)],
-  } as const;
+  const range = { shard, until: timeText(until) };
   let after: Awaited<ReturnType<typeof queryPage>>['last'];
   do {
     if (Date.now() > context.deadline - reservedMs) return;

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
-import { nodeKey } from '../../lib/store/keys.ts';
-import { queryPage } from '../../lib/store/read.ts';
+import { historyKeysOf, nodeKey } from '../../lib/store/keys.ts';
+import { queryAll } from '../../lib/store/read.ts';
 import { limitVersions } from '../../tools/admin/registry/node-limits.ts';
 import { failAmidWrites } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
@@ -158,10 +158,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       await edit({ deprecated: false });
       expect(await latest()).toMatchObject({ version: '1.1.0', deprecated: false });
       const context = { deadline: Date.now() + 9_000 };
-      const { items } = await queryPage(context, {
-        partition: ['pk', pk],
-        sort: ['sk', 'begins with', 'HISTORY#'],
-      });
+      const items = await queryAll(context, historyKeysOf(nodeKey('edited')));
       expect(items.map(({ actor, subject, detail }) => [actor, subject, detail])).toEqual([
         ['user:mats', 'edited 1.1.0', 'changelog'],
         ['user:mats', 'edited 1.1.0', 'deprecated'],

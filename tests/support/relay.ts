@@ -6,8 +6,8 @@ import {
   type TaskRecord,
   taskHash,
 } from '../../lib/notifications/records.ts';
-import { taskKey } from '../../lib/store/keys.ts';
-import { query } from '../../lib/store/read.ts';
+import { notificationsOf as keysOfNotifications } from '../../lib/store/keys.ts';
+import { queryAll } from '../../lib/store/read.ts';
 import { setVariables } from './variables.ts';
 
 /** A test file that imports this one before any function has the service notify its callers. */
@@ -28,14 +28,8 @@ export async function storedTask(secret: string): Promise<TaskRecord | undefined
 
 /** The notifications of a task's caller, sent or waiting. */
 export async function notificationsOf(secret: string): Promise<NotificationRecord[]> {
-  const { pk } = taskKey(taskHash(secret));
-  const found: NotificationRecord[] = [];
-  for await (const page of query(
-    { deadline: Date.now() + 60_000 },
-    { partition: ['pk', pk], sort: ['sk', 'begins with', 'NOTIFICATION#'] },
-  ))
-    found.push(...page.map((item) => notificationRecord(item)));
-  return found;
+  const items = await queryAll({ deadline: Date.now() + 60_000 }, keysOfNotifications(taskHash(secret)));
+  return items.map((item) => notificationRecord(item));
 }
 
 /** A secret that was never given out. */

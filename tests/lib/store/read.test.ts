@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, jest, test } from '@jest/globals';
 import { type Context, requestContext } from '../../../lib/context.ts';
 import { fromAttributes, toAttributes } from '../../../lib/store/items.ts';
-import { nodeKey } from '../../../lib/store/keys.ts';
+import { nodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { get, query, readBatches } from '../../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
 import { stopTimers } from '@node-registry/testing/clock';
@@ -99,7 +99,7 @@ test.each([
 });
 
 test('query reads page after page, and waits for a store that throttles', async () => {
-  const range = { partition: ['pk', 'NODE#a'], sort: ['sk', 'begins with', 'VERSION#'] } as const;
+  const range = { below: nodeVersionKey('a', '') };
   const [first, second] = [toAttributes({ ...a }), toAttributes({ ...b })];
   const asked = answerInTurn(
     dynamodb,

@@ -1,5 +1,4 @@
 import type { Item } from '../../../lib/store/items.ts';
-import { pendingIndex } from '../../../lib/store/keys.ts';
 import { query, queryPage } from '../../../lib/store/read.ts';
 import { givenUpShard, type LaneName, shardsOf } from '../../../lib/work/lanes.ts';
 import { timeText } from '../../../lib/work/owe.ts';
@@ -8,20 +7,15 @@ import { newContext } from './administration.ts';
 /** No work waits longer, and no clock is that far ahead. */
 const furthestMs = 8 * 24 * 60 * 60 * 1000;
 
-function rangeOf(shard: string, descending = false) {
-  const until = timeText(Date.now() + furthestMs);
-  return {
-    index: pendingIndex,
-    partition: ['pending_shard', shard],
-    sort: ['pending_since', 'between', timeText(0), until],
-    descending,
-  } as const;
+function rangeOf(shard: string) {
+  return { shard, until: timeText(Date.now() + furthestMs) };
 }
 
 /** The first items that owe work in a lane, by the time to look at them; or those given up, the latest first. */
 export async function listWork(lane: LaneName, isGivenUp: boolean, max: number): Promise<Item[]> {
   const shards = isGivenUp ? [givenUpShard(lane)] : shardsOf(lane);
-  const read = (shard: string) => queryPage(newContext(), rangeOf(shard, isGivenUp), { limit: max });
+  const order = { limit: max, descending: isGivenUp };
+  const read = (shard: string) => queryPage(newContext(), rangeOf(shard), order);
   const items = (await Promise.all(shards.map(read))).flatMap((page) => page.items);
   const since = ({ pending_since }: Item) => String(pending_since);
   const sign = isGivenUp ? -1 : 1;

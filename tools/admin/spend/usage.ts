@@ -68,10 +68,9 @@ async function callersOf(day: string): Promise<string[]> {
 }
 
 /** The deadline applies to each page. */
-async function* pagesOf({ pk, sk }: Key): AsyncGenerator<Item[]> {
+async function* pagesOf(below: Key): AsyncGenerator<Item[]> {
   const context = { ...newContext() };
-  const range = { partition: ['pk', pk], sort: ['sk', 'begins with', sk] } as const;
-  for await (const page of query(context, range)) {
+  for await (const page of query(context, { below })) {
     yield page;
     context.deadline = newContext().deadline;
   }
