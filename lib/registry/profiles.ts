@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { callerName, memberIdOf } from '../caller.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, errorCatalog } from '../errors.ts';
 import { absent, type Changes, onRevision, Plus, withChanges } from '../store/items.ts';
 import { newPublishersKey, personKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
@@ -51,7 +51,7 @@ export async function createPublisher(
       const record = withChanges<PublisherRecord>(blank, fields);
       const writes: Write[] = [];
       if (!isOperator) {
-        requireFree(fields.id);
+        if (isReserved(fields.id)) throw new ApiError('publisher_id_taken');
         writes.push(...counted([madeRecord(person), madeRecord(today)], { by: by.userId, day, now }));
         writes.push(listing(by.userId, fields.id));
         record.members = { [by.userId]: { role: 'owner' } };
@@ -98,10 +98,10 @@ function counted(
 /** The names of routes where an id may stand, and names that would speak for the operator. */
 const reservedIds = ['validate', 'api', 'admin', 'registry', 'the-registry', 'node-registry'];
 
-function requireFree(id: string): void {
+function isReserved(id: string): boolean {
   const { RESERVED_PUBLISHER_IDS } = config.selfService();
   const reserved = [...reservedIds, config.registry().TABLE_NAME, ...RESERVED_PUBLISHER_IDS];
-  if (reserved.some((each) => looksOf(each) === looksOf(id))) throw new ApiError('publisher_id_taken');
+  return reserved.some((each) => looksOf(each) === looksOf(id));
 }
 
 /** Equal for ids that a reader may take for each other. */
@@ -116,16 +116,10 @@ function looksOf(id: string): string {
     .replaceAll('vv', 'w');
 }
 
-/** Why nobody could make a publisher of this id now; undefined if one could. */
+/** Why no person can make a publisher of this id now; undefined if one can. */
 export async function whyNotFree(context: Context, id: string): Promise<string | undefined> {
   const [item] = await get(context, publisherKey(id));
-  if (item) return new ApiError('publisher_id_taken').message;
-  try {
-    requireFree(id);
-  } catch (error) {
-    return error instanceof ApiError ? error.message : undefined;
-  }
-  return undefined;
+  return item || isReserved(id) ? errorCatalog.publisher_id_taken.message : undefined;
 }
 
 /** Changes a publisher's own description: undefined keeps a field, null clears it. */
