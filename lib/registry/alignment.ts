@@ -73,7 +73,7 @@ async function alignPublisher(context: Context, publisher: PublisherRecord): Pro
     if (isLate(context)) return;
     if (moved_to !== undefined) return followPublisher(context, publisher, listed);
     const key = nodeKey(listed.node_id);
-    await update<NodeRecord>(context, key, owesAlignment(key, randomUUID()), present);
+    await update<NodeRecord>(context, key, owesAlignment(key, id, randomUUID()), present);
   });
   if (isLate(context)) return 'more';
   // This role may not move them.

@@ -74,7 +74,8 @@ function changeNodeStatus(
     const node = existingNode(item, nodeId);
     const changes = decision(node);
     if (!changes) return { done: node };
-    const writes = [updating<NodeRecord>(node, { ...changes, ...owesAlignment(node, id) }, onRevision(node))];
+    const all = { ...changes, ...owesAlignment(node, node.publisher_id, id) };
+    const writes = [updating<NodeRecord>(node, all, onRevision(node))];
     return { change: { of, subject: node.id, ...entry }, writes, result: node };
   });
 }
@@ -199,7 +200,7 @@ function changeBan(
   return changeOf(context, operator, about, (publisher, _, { id }) => {
     const changes = decision(publisher);
     if (!changes) return { done: publisher };
-    const all = { ...changes, ...owesAlignment(publisher, id) };
+    const all = { ...changes, ...owesAlignment(publisher, publisher.id, id) };
     const writes = [updating<PublisherRecord>(publisher, all, onRevision(publisher))];
     return {
       change: { of: publisher, subject: publisher.id, ...entry },

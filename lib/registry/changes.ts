@@ -183,7 +183,7 @@ export function changeVersion(
       history.map((item) => historyRecord(item)),
     );
     if (!changes) return { done: current };
-    const owed = isAligned && owesAlignment(of, id);
+    const owed = isAligned && owesAlignment(of, node.publisher_id, id);
     return {
       change: { of, subject: `${node.id} ${current.version}`, ...entry },
       writes: versionWrites(node, versions, [{ before: current, changes }], owed),

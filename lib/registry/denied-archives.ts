@@ -37,7 +37,7 @@ export async function denyIfBanned(context: Context, upload: Upload): Promise<vo
   if (denied.length === 0) return;
   // The distribution may have copies from before the mark.
   const key = nodeKey(upload.nodeId);
-  await update<NodeRecord>(context, key, owesAlignment(key, randomUUID()), present);
+  await update<NodeRecord>(context, key, owesAlignment(key, version.publisher_id, randomUUID()), present);
 }
 
 /** An administrator may ban or unban meanwhile, so the record is read again until it matches the mark. */

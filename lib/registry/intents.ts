@@ -15,8 +15,8 @@ import type { Aligned } from './records.ts';
 const commandMs = 60_000;
 
 /** Goes into the write of a decision. */
-export function owesAlignment(key: Key, intent: string) {
-  return { ...owe('align', key, key.pk, Date.now() + commandMs), intent };
+export function owesAlignment(key: Key, publisherId: string, intent: string) {
+  return { ...owe('align', key, publisherId, Date.now() + commandMs), intent };
 }
 
 /** All follows the record, unless another decision was made meanwhile. With a time, that is to be looked at again then. */

@@ -71,7 +71,7 @@ function handOver(node: NodeRecord, publisher: PublisherRecord, intent: string):
   return [
     updating<NodeRecord>(
       node,
-      { publisher_id: publisher.id, ...owesAlignment(node, intent) },
+      { publisher_id: publisher.id, ...owesAlignment(node, publisher.id, intent) },
       onRevision(node),
     ),
     checking<PublisherRecord>(publisher, onRevision(publisher)),
@@ -123,7 +123,7 @@ export async function movePublisher(
       alsoOf: [key],
       writes: [
         verb === 'merge' ? joined(old, existingPublisher(toItem, to)) : renamed(old, to, toItem, isFormerId),
-        updating<PublisherRecord>(old, { ...given, ...owesAlignment(oldKey, id) }, onRevision(old)),
+        updating<PublisherRecord>(old, { ...given, ...owesAlignment(oldKey, from, id) }, onRevision(old)),
         ...credentials.slice(0, maxMoved).flatMap((each) => movedCredential(each, key)),
       ],
       result: old,

@@ -112,7 +112,7 @@ export const lanes = {
   align: {
     function: 'alignRegistry',
     item: 'node or publisher that an administrator banned or moved',
-    group: 'the node or publisher',
+    group: 'the publisher',
     shards: 1,
     leaseSeconds: 330,
     waitSeconds: [10, minutes, 5 * minutes, 30 * minutes, 2 * hours, 6 * hours, 12 * hours],

@@ -73,6 +73,8 @@ describe('what a command left when it died', () => {
       bans: { publisher: 'fraud', version: 'bad' },
     });
     expect([await owes(publisherKey(from)), await owes(nodeKey(nodeId))]).toEqual([false, false]);
+    // One group for all of its nodes, or they would delay the work of others.
+    expect((await storedNode(nodeId))?.group).toBe(from);
   });
 
   test.each(['rename', 'merge'] as const)(
