@@ -5,16 +5,16 @@
 
 export const texts = {
   stageDown:
-    'Requests fail because of the stage, its public files can’t be read, or all background work stands still. See the alarms that fire with it. Follow theirs. If many fire, check the health of AWS in the region. Since a deployment: [roll back](#roll-back). Until then: what those alarms say.',
+    'Requests fail because of the stage, its public files can’t be read, or all background work stands still. See the alarms that fire with it; AWS’s health in the region. Since a deployment: [roll back](#roll-back). Until then: see those alarms.',
   faults:
-    'Functions crashed, ran out of time or memory, or failed an event (`proxies`: paid routes; `requests`: other routes; `work`: background work). See the dashboard for which; `causes`; `sending` lines without a `request`. Since a deployment: [roll back](#roll-back). Until then: callers get the gateway’s 500 or 503; events and work are repeated.',
+    'Functions crashed, ran out of time or memory, or failed an event (`proxies`: paid routes; `requests`: other routes; `work`: background work). See the dashboard for which; `causes`. Since a deployment: [roll back](#roll-back). Until then: callers get the gateway’s 500 or 503; work is repeated.',
   internalErrors:
-    'A function returned `internal_error`. See the saved query “faults by cause”; a `secret` line names a bad secret. Since a deployment: [roll back](#roll-back). Until then: callers get 500; paid requests that were sent keep their ceiling.',
-  slow: 'One in 20 requests to a route takes longer than 2 s (paid routes: 15 s). See the dashboard for the route; `provider_ms` and `cold_start` in its lines; `table-throttles`. If `provider_ms` is most of `ms`, tell the provider. Otherwise, check the token issuer. Until then: callers wait; nothing is lost.',
+    'A function returned `internal_error`. See the saved query “faults by cause”; a `secret` line names a bad secret. Since a deployment: [roll back](#roll-back). Until then: callers get 500.',
+  slow: 'One in 20 requests to a route takes longer than 2 s (paid routes: 15 s). See the dashboard for the route; `provider_ms` and `cold_start` in its lines. If `provider_ms` is most of `ms`, tell the provider. Otherwise, check table throttles and the token issuer. Until then: callers wait.',
   throttles:
     'Lambda throttles functions of the account and region, because its concurrency or a reservation is used up. See the dashboard for which of the stage’s; `ConcurrentExecutions` of the account and its quota; `provider_ms`; lines by `principal`. Raise the quota or the reservation, limit the caller, or lower `rateLimit`. Until then: callers get 503, unsent and uncharged; work waits.',
   serverErrors:
-    'Over 5 % of requests got a 5xx, in 3 of 5 minutes or (`repeated-`) three times an hour. See 5xx lines by `code`; the access log’s `gateway_error`. If the code is `unavailable`, remove what `causes` names. Until then: callers retry; a purchase without a key may be paid twice.',
+    'Over 5 % of requests got a 5xx, in 3 of 5 minutes or (`repeated-`) three times an hour. See 5xx lines by `code`; `gateway_error` of the access log. Remove what `causes` names. Until then: callers retry; a purchase without a key may be paid twice.',
   clientErrors:
     'Over half of at least 20 requests got a 4xx. See lines by `code` and `principal`; 429 in the access log. `unauthorized`: check whether the issuer or its keys changed. 429: raise `rateLimit`. One caller: disable it at the issuer. Until then: those callers get nothing.',
   tableThrottles:
@@ -24,7 +24,7 @@ export const texts = {
   providerQuota:
     'Our account at a provider has no credits. See `provider` of the lines; the provider’s account. Buy credits. Until then: that provider’s requests fail, uncharged.',
   providerErrors:
-    'Over 20 % of a provider’s calls failed, timed out or got an invalid reply. See `provider_status` by `provider`. Tell the provider. Time-outs may have been charged: conclude their attempts afterwards. Until then: callers get 502 or 504; each such call holds its ceiling.',
+    'Over 20 % of a provider’s calls failed, timed out or got an invalid reply. See `provider_status` by `provider`. Tell the provider. Afterwards, conclude attempts that it didn’t charge. Until then: callers get 502 or 504; each such call holds its ceiling.',
   noSuccess:
     'Several callers made at least 10 calls of an operation in 30 minutes, and the provider accepted none. See lines by `function`, `code`, `provider_status` and `causes`. Status 404: correct the provider’s URL. 400: check whether the provider changed its API. 429: ask the provider for a higher limit. Until then: nobody can use that operation.',
   credits:
@@ -32,29 +32,29 @@ export const texts = {
   ceiling:
     'A task cost more than its ceiling. See `credits_above_ceiling`. Raise its rate in `creditRates` now. Until then: a caller’s limit isn’t exact.',
   lostChanges:
-    'Changes of the public index were given up after ten retries. See `index` lines with `causes`. Fix the cause, run `npm run admin -- index rebuild $on`, then purge the queue. Until then: the index shows the old state of those nodes, even if they are banned.',
+    'Changes of the public index were given up after ten retries. See `index` lines with `causes`. Fix the cause, run `npm run admin -- index rebuild $on`, then purge the queue. Until then: readers see the old state of those nodes, even of banned ones.',
   oldChanges:
-    'A change of the public index has waited over an hour in its queue. See `index` lines with `causes`, throttles and the event source of `writeIndex`. Remove the cause. A large publisher takes long. Until then: the index shows the old state of those nodes, even if they are banned.',
+    'A change of the public index has waited over an hour in its queue. See `index` lines with `causes`, throttles and the event source of `writeIndex`. Remove the cause; a large publisher takes long. Until then: readers see the old state of those nodes, even of banned ones.',
   bucketSize:
     'The archives take more than 500 GB. See `npm run admin -- publisher list --by-size $on`, `node list --by-size $on`. Growth: raise the bound in `infra/template/alarms.ts`. One publisher: ask it. Until then: only the bill grows.',
   noDownloads:
-    'The daily count of downloads has not ended for 36 hours. See lines and throttles of `countDownloads`. Enable its rule: the next run counts a week. Until then: counts are old; logs are kept for 30 days.',
+    'No daily count of downloads has ended for 36 hours. See lines and throttles of `countDownloads`. Enable its rule: the next run counts a week. Until then: counts are old.',
   noCatalog:
-    'Lists, pages, feed and sitemap have not been renewed for 15 minutes. See lines and throttles of `writeCatalog`. Enable its rule. Until then: lists and search are old; nodes’ own files are not.',
+    'Lists, feed and sitemap have not been renewed for 15 minutes. See lines and throttles of `writeCatalog`. Enable its rule. Until then: lists and search are old.',
   workSilent:
-    'No run hands over what waits: sent messages are worked off, but lost ones and waits above 15 minutes are not. See `hand_over` lines, faults and throttles of `handOverWork`. Enable its rule. Until then: lost messages and long waits stand still; nothing is lost.',
+    '`handOverWork` doesn’t run. See its `hand_over` lines, faults and throttles. Enable its rule. Until then: work whose message was lost, or that waits above 15 minutes, stands still; nothing is lost.',
   workAge:
-    'Work of the lane has waited too long, in its queue or to be handed over. See `work` and `hand_over` lines with the `lane`; faults, throttles and event source of its function. Remove the cause: the work goes on by itself. Slow receivers or packs: raise `maximumConcurrency` in `serverless.yml`. Many polls: raise `perSecond` in `lib/work/lanes.ts`. Until then: the lane’s work waits; nothing is lost.',
+    'Work of the lane has waited too long. See `work` and `hand_over` lines with the `lane`; faults, throttles and event source of its function. Remove the cause: the work goes on by itself. Slow receivers or packs: raise `maximumConcurrency` in `serverless.yml`. Many polls: raise `perSecond` in `lib/work/lanes.ts`. Until then: the lane’s work waits; nothing is lost.',
   workGivenUp:
-    'Work of a lane was given up after its last try. See `work` lines by `lane` and `causes`; [work list --given-up](#work-that-waits). Remove the cause. [Notifications](#notifications) can be sent again. Until then: that work is undone, and listed.',
+    'Work of a lane was given up after its last try. See `work` lines by `lane` and `causes`; [work list --given-up](#work-that-waits). Remove the cause, and [send notifications again](#notifications). Until then: that work is undone.',
   indexAge:
-    'The public index is over 5 minutes behind, or no heartbeat has reached it for 15 minutes. See `index` and `heartbeat` lines, throttles and the event source of `writeIndex`. Remove the cause. After a day, the stream has lost changes: run `npm run admin -- index rebuild $on`. Until then: readers see the old state, even of what is banned; calls and bulk are right.',
+    'The public index is over 5 minutes behind, or no heartbeat has reached it for 15 minutes. See `index` and `heartbeat` lines, throttles and the event source of `writeIndex`. Remove the cause. After a day, the stream has lost changes: run `npm run admin -- index rebuild $on`. Until then: readers see the old state, even of what is banned.',
   failedReads:
-    'Readers can’t get archives, the index, task statuses or pages, or the function `watchReads`, which tries this each minute, has stopped. See `failed` in its `reads` lines. Status 403: check the bucket’s policy. Another one: check CloudFront’s health and the site’s DNS record. No lines: enable the function’s rule. Until then: nobody downloads, searches or reads a status; calls work.',
+    'Readers can’t get archives, the index, task statuses or pages, or the function `watchReads`, which tries this each minute, has stopped. See `failed` in its `reads` lines. Status 403: check the bucket’s policy. Another one: check CloudFront’s health and the site’s DNS record. No lines: enable the function’s rule. Until then: nobody downloads, searches or reads a status.',
   downloadBytes:
     'The distributions sent more than `gigabytesPerHourAlarm` in an hour. See their logs in `<bucketName>-logs`, kept with `accessLogs=on`. An attack: set `webAclArn` to an ACL with a rate rule. Growth: raise the parameter. Until then: each GB costs 0.085 dollars.',
   bulkThrottles:
-    'More than one bulk request a second was above `bulkRateLimit` and got 429. See `ip` in the access log’s lines of that route. One address: put a distribution before the API (docs/capacity.md). Many: have clients read known versions from the index, or raise `bulkRateLimit`. Until then: clients of bulk wait and repeat; the index works.',
+    'More than one bulk request a second was above `bulkRateLimit` and got 429. See `ip` in the access log’s lines of that route. One address: put a distribution before the API (docs/capacity.md). Many: have clients read known versions from the index, or raise `bulkRateLimit`. Until then: clients of bulk wait and repeat.',
   unknownStates:
     'The provider named a state of a task that this service doesn’t know. See `unknown_state` lines. Add the word to `providerStates`. Until then: those tasks keep their last state, for seven days at most.',
 };
