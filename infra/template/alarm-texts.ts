@@ -42,7 +42,7 @@ export const texts = {
   noCatalog:
     'Lists, feed and sitemap have not been renewed for 15 minutes. See lines and throttles of `writeCatalog`. Enable its rule. Until then: lists and search are old.',
   workSilent:
-    '`handOverWork` doesn’t run. See its `hand_over` lines, faults and throttles. Enable its rule. Until then: work whose message was lost, or that waits above 15 minutes, stands still; nothing is lost.',
+    'The function `handOverWork` doesn’t run. See its `hand_over` lines, faults and throttles. Enable its rule. Until then: work whose message was lost, or that waits above 15 minutes, stands still; nothing is lost.',
   workAge:
     'Work of the lane has waited too long. See `work` and `hand_over` lines with the `lane`; faults, throttles and event source of its function. Remove the cause: the work goes on by itself. Slow receivers or packs: raise `maximumConcurrency` in `serverless.yml`. Many polls: raise `perSecond` in `lib/work/lanes.ts`. Until then: the lane’s work waits; nothing is lost.',
   workGivenUp:
