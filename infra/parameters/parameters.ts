@@ -18,7 +18,7 @@ export type Values = Record<string, string | undefined>;
 /** A parameter's problem, in a sentence that names the parameter. */
 export type Problem = readonly [parameter: string, sentence: string];
 
-/** A parameter of a deployed stage: its row in docs/configuration.md, and its rules. */
+/** A parameter of a deployed stage: its line in docs/configuration.md, and its rules. */
 export interface Parameter {
   about: string;
   /** The problems of a value, each as the rest of a sentence that begins with the parameter's name. */

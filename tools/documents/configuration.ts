@@ -16,21 +16,20 @@ const introduction = `# Configuration
 
 Pass \`--param=name=value\`, a file outside the checkout (\`--parameters <file>\`, with lines \`name=value\`), or a block with the stage's name under \`params\` in
 \`serverless.yml\`; the first wins, and an empty value counts as not given. [The stack remembers them](deploy.md#change-parameters). Log lines
-name the variable: \`bucketName\` is \`BUCKET_NAME\`. A key is a reference: \`ssm:/<name>\`, \`secretsmanager:<name>\` or \`secretsmanager:<ARN>\`.
+name the variable: \`bucketName\` is \`BUCKET_NAME\`. A key is a reference: \`ssm:/<name>\`, \`secretsmanager:<name>\` or \`secretsmanager:<ARN>\`. Defaults are in parentheses.
 `;
 
-/** The text of docs/configuration.md: one row for each parameter, and its variable if that has another name. */
+/** The text of docs/configuration.md: one line for each parameter, with its default, and its variable if that has another name. */
 export async function configurationDocument(): Promise<string> {
   const defaults = await parameterDefaults();
   const isRequired = ([name]: [string, unknown]) => name in requiredParameters;
   const entries = Object.entries(parameters);
   const required = entries.filter(isRequired);
-  const rows = [...required, ...entries.filter((entry) => !isRequired(entry))].map(([name, { about }]) => [
-    [name, ...otherNames(name)].map((each) => `\`${each}\``).join(', '),
-    defaults[name] ?? '',
-    about,
-  ]);
-  return [introduction, ...table(['Parameter', 'Default', 'Meaning'], rows), ''].join('\n');
+  const lines = [...required, ...entries.filter((entry) => !isRequired(entry))].map(([name, { about }]) => {
+    const names = [name, ...otherNames(name)].map((each) => `\`${each}\``).join(', ');
+    return `- ${names}${defaults[name] ? ` (${defaults[name]})` : ''}: ${about}`;
+  });
+  return [introduction, ...lines, ''].join('\n');
 }
 
 /** The value of each parameter if a stage doesn't set it. */
@@ -67,11 +66,6 @@ function ownDefault({ schema }: Variables[string]): string {
   if (!success) return 'required';
   const isEmpty = data === undefined || ['""', '[]', '{}'].includes(JSON.stringify(data));
   return isEmpty ? '' : `\`${data}\``;
-}
-
-function table(heading: string[], rows: string[][]): string[] {
-  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
-  return [line(heading), `|${'---|'.repeat(heading.length)}`, ...rows.map(line)];
 }
 
 if (import.meta.main) {
