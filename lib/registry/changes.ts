@@ -1,5 +1,5 @@
 import { normalizeVersion } from '@node-registry/registry-rules/version-label';
-import { type Caller, callerName } from '../caller.ts';
+import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { decide, type Found, type Once, type Read, type Reads } from '../store/decide.ts';
@@ -19,6 +19,7 @@ import { owesAlignment } from './intents.ts';
 import { versionWrites } from './node-versions.ts';
 import { memberOf, presentPublisher, underPresentId } from './publishers.ts';
 import {
+  type Actor,
   type Change,
   historyOf,
   type HistoryRecord,
@@ -33,9 +34,6 @@ import {
 } from './records.ts';
 
 /* Changes by people and by the administration. Each is one transaction with its history. */
-
-/** Who changes something. */
-export type Changer = Caller | Operator;
 
 /** Whether something was changed, or everything was already as it should be. */
 export interface Changed<Result> {
@@ -52,14 +50,14 @@ export type Outcome<Result> =
       alsoOf?: readonly Key[];
       writes: readonly Write[];
       result: Result;
-      /** Who the history names instead. */
+      /** Whom the history names instead. */
       actor?: string;
     };
 
-/** Writes a decision with its history, which names the actor. */
+/** Writes a decision with its history, which names who made it. */
 export function change<const First extends readonly Read[], Result, const Then extends readonly Read[] = []>(
   context: Context,
-  actor: string | Operator,
+  by: Actor,
   reads: Reads<First, Then>,
   decision: (found: [...Found<First>, ...Found<Then>], once: Once) => Outcome<Result>,
 ): Promise<Changed<Result>> {
@@ -68,7 +66,7 @@ export function change<const First extends readonly Read[], Result, const Then e
     if ('done' in made) return { result: { result: made.done, changed: false } };
     const { change, alsoOf = [], writes, result } = made;
     const histories = [change.of, ...alsoOf].map((of) =>
-      historyOf(made.actor ?? actor, { ...change, of }, once),
+      historyOf(made.actor ?? by, { ...change, of }, once),
     );
     return { writes: [...writes, ...histories], result: { result, changed: true } };
   });
@@ -86,26 +84,24 @@ interface PublisherChange<More extends readonly Read[]> {
 /** A change of what a publisher has, under whichever id the publisher is asked for. */
 export function changeOf<Result, const More extends readonly Read[] = []>(
   context: Context,
-  by: Changer,
+  by: Actor,
   { action, reads, about, ...asked }: PublisherChange<More>,
   decision: (publisher: PublisherRecord, found: Found<More>, once: Once) => Outcome<Result>,
 ): Promise<Changed<Result>> {
-  const [actor, name] = 'operator' in by ? ['operator' as const, by] : [by, callerName(by)];
-  const block = 'operator' in by ? undefined : blockOf(by);
   return underPresentId(asked.publisherId, (publisherId) => {
-    const first = [publisherKey(publisherId), block] as const;
+    const first = [publisherKey(publisherId), blockOf(by)] as const;
     // After the publisher: its revision then stands for all that is below it.
     const following = () => reads?.(publisherId) ?? [];
     return change<readonly Read[], Result, readonly Read[]>(
       context,
-      name,
+      by,
       { first, following },
       ([own, block, ...found], once): Outcome<Result> => {
         const item = Array.isArray(own) ? undefined : own;
         const record =
-          actor === 'operator' ? existingPublisher(item, publisherId) : presentPublisher(item, publisherId);
+          'operator' in by ? existingPublisher(item, publisherId) : presentPublisher(item, publisherId);
         const read = found as Found<More>;
-        may(actor, action, { publisher: record, block, ...about?.(read) });
+        may(by, action, { publisher: record, block, ...about?.(read) });
         // Each such action is closed without one.
         if (!record) throw new ApiError('publisher_not_found');
         const made = decision(record, read, once);

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { NodeInput } from '@node-registry/registry-rules/schemas/node';
 import type { NodeVersionInput } from '@node-registry/registry-rules/schemas/node-version';
-import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { note } from '../log.ts';
 import { type Decision, decide, type Once } from '../store/decide.ts';
@@ -16,12 +15,12 @@ import { requireFits } from './nodes.ts';
 import { dropping } from './pending-versions.ts';
 import { presentPublisher, underPresentId } from './publishers.ts';
 import {
+  type Actor,
   historyOf,
   type NodeRecord,
   type NodeVersionRecord,
   nodeRecord,
   nodeVersionRecord,
-  type Operator,
   pending,
   withdrawn,
 } from './records.ts';
@@ -107,9 +106,7 @@ interface NamedVersion {
   publisherId: string;
   nodeId: string;
   versionId: string;
-  caller: Caller | 'operator';
-  /** Who the history names. */
-  actor: string | Operator;
+  by: Actor;
   reason?: string | undefined;
 }
 
@@ -130,7 +127,7 @@ const withdrawal = {
  * taken. Drops a pending one: its label is free again.
  */
 export function withdrawVersion(context: Context, request: NamedVersion): Promise<ChangedVersion> {
-  return changeVersion(context, request, 'withdraw version', (version) => {
+  return changeNamed(context, request, 'withdraw version', (version) => {
     const { status, status_reason, status_reason_code } = version;
     if (status === withdrawn) return undefined;
     if (status === pending) return 'drop';
@@ -143,7 +140,7 @@ export function withdrawVersion(context: Context, request: NamedVersion): Promis
 }
 
 export function restoreVersion(context: Context, request: NamedVersion): Promise<ChangedVersion> {
-  return changeVersion(context, request, 'restore version', ({ status, before_withdrawal }) => {
+  return changeNamed(context, request, 'restore version', ({ status, before_withdrawal }) => {
     if (status !== withdrawn) return undefined;
     return { status_reason: null, status_reason_code: null, ...before_withdrawal, before_withdrawal: null };
   });
@@ -155,7 +152,7 @@ export function editOwnVersion(
   request: NamedVersion,
   fields: Pick<Changes<NodeVersionRecord>, (typeof editableFields)[number]>,
 ): Promise<ChangedVersion> {
-  return changeVersion(context, request, 'edit own version', (version) => {
+  return changeNamed(context, request, 'edit own version', (version) => {
     const after = withChanges(version, fields);
     requireFits(after, maxVersionBytes);
     return isDeepStrictEqual(after, version) ? undefined : fields;
@@ -168,17 +165,16 @@ const changeNames = {
   'edit own version': 'edit',
 } as const;
 
-function changeVersion(
+function changeNamed(
   context: Context,
-  { nodeId, versionId, caller, actor, reason, ...request }: NamedVersion,
+  { nodeId, versionId, by, reason, ...request }: NamedVersion,
   action: keyof typeof changeNames,
   changesOf: (version: NodeVersionRecord) => Changes<NodeVersionRecord> | 'drop' | undefined,
 ): Promise<ChangedVersion> {
-  const block = caller === 'operator' ? undefined : blockOf(caller);
   const following = () => [{ below: nodeVersionKey(nodeId, '') }] as const;
   return underPresentId(request.publisherId, (publisherId) => {
     note({ publisher_id: publisherId, node_id: nodeId });
-    const first = [publisherKey(publisherId), nodeKey(nodeId), block] as const;
+    const first = [publisherKey(publisherId), nodeKey(nodeId), blockOf(by)] as const;
     return decide(
       context,
       { first, following },
@@ -187,11 +183,11 @@ function changeVersion(
         const versions = items.map((item) => nodeVersionRecord(item));
         const named = versions.find(({ id }) => id === versionId);
         const found = { block, publisher, node: nodeRecord(nodeItem), nodeId, version: named };
-        const { node, version } = may(caller, action, found);
+        const { node, version } = may(by, action, found);
         const changes = changesOf(version);
         if (changes === undefined) return { result: { version } };
         if (changes === 'drop') {
-          const dropped = dropping(node, version, { actor, detail: reason }, once);
+          const dropped = dropping(node, version, { by, detail: reason }, once);
           return { ...dropped, result: { version, change: changes } };
         }
         const change = changeNames[action];
@@ -199,7 +195,7 @@ function changeVersion(
         const entry = { of: nodeKey(node.id), action: `node-version ${change}`, subject, detail: reason };
         const writes = versionWrites(node, versions, [{ before: version, changes }]);
         const result = { version: withChanges(version, changes), change };
-        return { writes: [...writes, historyOf(actor, entry, once)], result };
+        return { writes: [...writes, historyOf(by, entry, once)], result };
       },
     );
   });

@@ -181,12 +181,7 @@ export function dropVersion(context: Context, before: NodeVersionRecord): Promis
     if (!version || !node || !isAwaited(version, before)) return { result: false };
     const detail = 'Its archive did not arrive within a day.';
     return {
-      ...dropping(
-        node,
-        version,
-        { actor: { operator: 'finalizeUpload', publicReason: detail }, detail },
-        once,
-      ),
+      ...dropping(node, version, { by: { operator: 'finalizeUpload', publicReason: detail }, detail }, once),
       result: true,
     };
   });

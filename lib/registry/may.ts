@@ -1,10 +1,11 @@
-import { type Caller, callerHash, callerName, memberIdOf } from '../caller.ts';
+import { callerHash, callerName, memberIdOf } from '../caller.ts';
 import { ApiError, type ErrorCode, errorCatalog } from '../errors.ts';
 import { blockKey, isSameNodeId, type Key } from '../store/keys.ts';
 import type { AcceptedCredential } from './credentials.ts';
 import { isDownloadable } from './node-versions.ts';
 import { isGivenUp, isLastOwner, memberOf } from './publishers.ts';
 import {
+  type Actor,
   type CredentialRecord,
   type NodeRecord,
   type NodeVersionRecord,
@@ -171,11 +172,10 @@ interface Row {
 }
 
 export type Action = keyof typeof table;
-type Actor = Caller | 'operator' | undefined;
 
 /** The record that closes to a caller every action but those that only take rights away, for as long as it is there. */
-export function blockOf(caller: Caller): Key {
-  return blockKey(callerHash(callerName(caller)));
+export function blockOf(actor: Actor | undefined): Key | undefined {
+  return actor && 'userId' in actor ? blockKey(callerHash(callerName(actor))) : undefined;
 }
 
 /** The records that an action is about, as they were read, and what its sentences name. */
@@ -316,12 +316,12 @@ type Answer = keyof typeof reasons;
 
 /** The reason that closes an action to a caller; undefined if none does. */
 export function closedBy<A extends Action>(
-  actor: Actor,
+  actor: Actor | undefined,
   action: A,
   subject: Subject,
 ): AnswerOf<A> | undefined {
   const { who, answers, adminPasses = [] }: Row = table[action];
-  const passed = actor === 'operator' || isAdmin(actor) ? adminPasses : [];
+  const passed = actor && ('operator' in actor || actor.isAdmin) ? adminPasses : [];
   const answer = answers.find(
     (each) =>
       !passed.includes(each) &&
@@ -332,14 +332,14 @@ export function closedBy<A extends Action>(
 
 export type AnswerOf<A extends Action> = (typeof table)[A]['answers'][number];
 
-function isAdmin(actor: Actor): boolean {
-  return typeof actor === 'object' && actor.isAdmin;
-}
-
-function isAmong(who: readonly Who[], actor: Actor, { publisher, credential, madeBy }: Subject): boolean {
-  if (actor === 'operator') return who.includes('operator');
+function isAmong(
+  who: readonly Who[],
+  actor: Actor | undefined,
+  { publisher, credential, madeBy }: Subject,
+): boolean {
   // The credential acts alone.
   if (actor === undefined) return credential !== undefined;
+  if ('operator' in actor) return who.includes('operator');
   if (who.includes('person')) return true;
   if (actor.isAdmin && who.includes('admin')) return true;
   if (madeBy === memberIdOf(actor.userId) && who.includes('maker')) return true;
@@ -349,7 +349,7 @@ function isAmong(who: readonly Who[], actor: Actor, { publisher, credential, mad
 
 /** The records of an action that is allowed, or the error to answer. */
 export function ask<A extends Action, S extends Subject>(
-  actor: Actor,
+  actor: Actor | undefined,
   action: A,
   subject: S,
 ): ApiError | (Omit<S, keyof Known<A>> & Known<A>) {
@@ -365,7 +365,7 @@ export function ask<A extends Action, S extends Subject>(
 
 /** Throws the error of an action that is closed. Call it first, or as soon as the action is known. */
 export function may<A extends Action, S extends Subject>(
-  actor: Actor,
+  actor: Actor | undefined,
   action: A,
   subject: S,
 ): Omit<S, keyof Known<A>> & Known<A> {

@@ -5,11 +5,12 @@ import { ApiError } from '../errors.ts';
 import { type Item, onRevision, present, withChanges } from '../store/items.ts';
 import { invitationKey } from '../store/keys.ts';
 import { deleting, updating } from '../store/write.ts';
-import { type Changed, type Changer, changeOf } from './changes.ts';
+import { type Changed, changeOf } from './changes.ts';
 import { listing, unlisting } from './memberships.ts';
 import { may } from './may.ts';
 import { memberOf } from './publishers.ts';
 import {
+  type Actor,
   type CredentialRecord,
   type InvitationRecord,
   invitationRecord,
@@ -39,7 +40,7 @@ interface Force {
 /** Adds a member, by default with the role `member`, or changes the data of one. */
 export function putMember(
   context: Context,
-  by: Changer,
+  by: Actor,
   publisherId: string,
   userId: string,
   { role, name, email }: MemberChanges,
@@ -54,7 +55,7 @@ export function putMember(
       ...(name !== undefined && { name }),
       ...(email !== undefined && { email }),
     };
-    if (member.role !== 'owner' && !force) mayLose(by, action, publisher, userId);
+    if (member.role !== 'owner' && !force) may(by, action, { publisher, leaving: userId });
     const changes = { members: { ...publisher.members, [userId]: member } };
     return {
       change: { of: publisher, action: 'member add', subject: userId, detail: role },
@@ -65,15 +66,6 @@ export function putMember(
       result: withChanges(publisher, changes),
     };
   });
-}
-
-function mayLose(
-  by: Changer,
-  action: 'change member' | 'leave publisher',
-  publisher: PublisherRecord,
-  leaving: string,
-): void {
-  may('operator' in by ? 'operator' : by, action, { publisher, leaving });
 }
 
 /** Credentials of a publisher that work. */
@@ -96,7 +88,7 @@ const membersReads = (publisherId: string) =>
 /** Removes a member, with all that the member made: tokens, trusts and invitations end in the same transaction. */
 export function removeMember(
   context: Context,
-  by: Changer,
+  by: Actor,
   publisherId: string,
   userId: string,
   {
@@ -111,7 +103,7 @@ export function removeMember(
       const message = `The publisher "${publisher.id}" has no member "${userId}".`;
       throw new ApiError('not_found', { message });
     }
-    if (!force) mayLose(by, action, publisher, userId);
+    if (!force) may(by, action, { publisher, leaving: userId });
     const { [userId]: _, ...members } = publisher.members;
     const made_by = memberIdOf(userId);
     const isOwn = (record: { made_by?: string }) => record.made_by === made_by;

@@ -110,7 +110,7 @@ export async function movePublisher(
   const following = () => credentialsOf(from).map((below) => ({ below }));
   const reads = { first: [oldKey, key] as const, following };
   const moved = await change(context, operator, reads, ([item, toItem, ...found], { id, now }) => {
-    const { publisher: old } = may('operator', 'move publisher', { publisher: existing(item, from) });
+    const { publisher: old } = may(operator, 'move publisher', { publisher: existing(item, from) });
     if (old.moved_to === to) return { done: old };
     if (movedTo(old, from) !== undefined)
       throw conflict(`The publisher "${from}" is "${movedTo(old, from)}" now.`);

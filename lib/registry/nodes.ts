@@ -88,7 +88,7 @@ function entryOf({ id }: NodeRecord, fields: object, caller: Caller, once: Once)
   const edited = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (edited.length === 0) return [];
   const change = { of: nodeKey(id), action: 'node update', subject: id, detail: edited.join(', ') };
-  return [historyOf(callerName(caller), change, once)];
+  return [historyOf(caller, change, once)];
 }
 
 /** A node id in a body must equal the one in the path. As elsewhere in the service, any other type is ignored. */

@@ -16,11 +16,11 @@ import {
 import { deleting, update, updating, type Write } from '../store/write.ts';
 import { dayOf, secondsLeft } from '../windows.ts';
 import {
+  type Actor,
   type BegunRecord,
   historyOf,
   type NodeRecord,
   type NodeVersionRecord,
-  type Operator,
   type PublishingRecord,
   type PublisherRecord,
   pending,
@@ -162,7 +162,7 @@ async function changeBegun(
 export function dropping(
   node: NodeRecord,
   version: NodeVersionRecord,
-  { actor, detail }: { actor: string | Operator; detail: string | undefined },
+  { by, detail }: { by: Actor; detail: string | undefined },
   once: Once,
 ): { writes: Write[]; beside: Beside[] } {
   const subject = `${node.id} ${version.version}`;
@@ -171,7 +171,7 @@ export function dropping(
     writes: [
       deleting<NodeVersionRecord>(version, onRevision(version)),
       updating<NodeRecord>(node, { versions: new Plus(-1) }, onRevision(node)),
-      historyOf(actor, { of: nodeKey(node.id), action: 'node-version drop', subject, detail }, once),
+      historyOf(by, { of: nodeKey(node.id), action: 'node-version drop', subject, detail }, once),
     ],
     beside: [(context) => forgetPending(context, begun)],
   };

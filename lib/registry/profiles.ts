@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { callerName, memberIdOf } from '../caller.ts';
+import { memberIdOf } from '../caller.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { ApiError, errorCatalog } from '../errors.ts';
@@ -8,10 +8,10 @@ import { newPublishersKey, personKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { putting, updating, type Write } from '../store/write.ts';
 import { dayOf, secondsLeft } from '../windows.ts';
-import { type Changed, type Changer, change, changeOf } from './changes.ts';
+import { type Changed, change, changeOf } from './changes.ts';
 import { blockOf, may } from './may.ts';
 import { listing } from './memberships.ts';
-import { type MadeRecord, madeRecord, type PublisherRecord, publisherRecord } from './records.ts';
+import { type Actor, type MadeRecord, madeRecord, type PublisherRecord, publisherRecord } from './records.ts';
 
 /* Publishers and their profiles. */
 
@@ -25,45 +25,38 @@ export type NewPublisher = Pick<PublisherRecord, 'id'> & Profile;
 /** Makes a publisher. A person becomes its owner, within limits; the operator makes one without members. */
 export async function createPublisher(
   context: Context,
-  by: Changer,
+  by: Actor,
   fields: NewPublisher,
 ): Promise<PublisherRecord> {
   const key = publisherKey(fields.id);
-  const isOperator = 'operator' in by;
+  const person = 'operator' in by ? undefined : by;
   const day = dayOf(Date.now());
-  const made = isOperator
-    ? undefined
-    : ([personKey(memberIdOf(by.userId)), newPublishersKey(day), blockOf(by)] as const);
-  const { result } = await change(
-    context,
-    isOperator ? by : callerName(by),
-    { first: [key, ...(made ?? [undefined, undefined, undefined])] as const },
-    ([item, person, today, block], { now }) => {
-      const actor = isOperator ? 'operator' : by;
-      may(actor, 'create publisher', { publisher: publisherRecord(item), block });
-      const blank = {
-        ...key,
-        id: fields.id,
-        createdAt: new Date(now).toISOString(),
-        members: {},
-        revision: 1,
-      };
-      const record = withChanges<PublisherRecord>(blank, fields);
-      const writes: Write[] = [];
-      if (!isOperator) {
-        if (isReserved(fields.id)) throw new ApiError('publisher_id_taken');
-        writes.push(...counted([madeRecord(person), madeRecord(today)], { by: by.userId, day, now }));
-        writes.push(listing(by.userId, fields.id));
-        record.members = { [by.userId]: { role: 'owner' } };
-        record.new_nodes_per_day = config.selfService().OWN_NEW_NODES_PER_DAY;
-      }
-      return {
-        change: { of: key, action: 'publisher create', subject: fields.id },
-        writes: [putting(record, absent), ...writes],
-        result: record,
-      };
-    },
-  );
+  const madeKeys = [person && personKey(memberIdOf(person.userId)), person && newPublishersKey(day)] as const;
+  const first = [key, ...madeKeys, blockOf(by)] as const;
+  const { result } = await change(context, by, { first }, ([item, made, today, block], { now }) => {
+    may(by, 'create publisher', { publisher: publisherRecord(item), block });
+    const blank = {
+      ...key,
+      id: fields.id,
+      createdAt: new Date(now).toISOString(),
+      members: {},
+      revision: 1,
+    };
+    const record = withChanges<PublisherRecord>(blank, fields);
+    const writes: Write[] = [];
+    if (person) {
+      if (isReserved(fields.id)) throw new ApiError('publisher_id_taken');
+      writes.push(...counted([madeRecord(made), madeRecord(today)], { by: person.userId, day, now }));
+      writes.push(listing(person.userId, fields.id));
+      record.members = { [person.userId]: { role: 'owner' } };
+      record.new_nodes_per_day = config.selfService().OWN_NEW_NODES_PER_DAY;
+    }
+    return {
+      change: { of: key, action: 'publisher create', subject: fields.id },
+      writes: [putting(record, absent), ...writes],
+      result: record,
+    };
+  });
   return result;
 }
 
@@ -125,7 +118,7 @@ export async function whyNotFree(context: Context, id: string): Promise<string |
 /** Changes a publisher's own description: undefined keeps a field, null clears it. */
 export function editPublisher(
   context: Context,
-  by: Changer,
+  by: Actor,
   publisherId: string,
   fields: Profile,
 ): Promise<Changed<PublisherRecord>> {

@@ -143,7 +143,7 @@ function standingReads(publication: Publication) {
     nodeVersionKey(nodeId, version.version.normal),
     { below: job && trustKey(publisherId, '') },
     // A token alone, or a job, is stopped by its own end.
-    caller && blockOf(caller),
+    blockOf(caller),
   ] as const;
 }
 

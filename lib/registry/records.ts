@@ -7,6 +7,7 @@ import type {
   StatusReasonCode,
 } from '@node-registry/registry-rules/schemas/node-version';
 import type { Publisher, PublisherRole } from '@node-registry/registry-rules/schemas/publisher';
+import { type Caller, callerName } from '../caller.ts';
 import type { Once } from '../store/decide.ts';
 import { historyKey, type Key } from '../store/keys.ts';
 import { absent, typedRead } from '../store/items.ts';
@@ -318,10 +319,15 @@ export interface Operator {
   publicReason?: string | undefined;
 }
 
-/** Part of the transaction that makes the change. */
-export function historyOf(by: string | Operator, { of, ...change }: Change, { id, now }: Once): Write {
+/** Who changes something. */
+export type Actor = Caller | Operator;
+
+/** Part of the transaction that makes the change. A text is the actor's name in the history. */
+export function historyOf(by: Actor | string, { of, ...change }: Change, { id, now }: Once): Write {
   const at = new Date(now).toISOString();
   const { operator: actor, publicReason: public_reason }: Operator =
-    typeof by === 'string' ? { operator: by } : by;
+    typeof by === 'object' && 'operator' in by
+      ? by
+      : { operator: typeof by === 'string' ? by : callerName(by) };
   return updating<HistoryRecord>(historyKey(of, at, id), { at, actor, public_reason, ...change }, absent);
 }

@@ -5,8 +5,14 @@ import { absent, type Item, onRevision } from '../store/items.ts';
 import { type Key, personalAccessTokenKey } from '../store/keys.ts';
 import { queryAll } from '../store/read.ts';
 import { putting, updating, type Write } from '../store/write.ts';
-import { type Changed, type Changer, changeOf } from './changes.ts';
-import { type CredentialRecord, type PublisherRecord, type TokenRecord, tokenRecord } from './records.ts';
+import { type Changed, changeOf } from './changes.ts';
+import {
+  type Actor,
+  type CredentialRecord,
+  type PublisherRecord,
+  type TokenRecord,
+  tokenRecord,
+} from './records.ts';
 
 /* Personal access tokens. Only their hashes are stored. */
 
@@ -27,13 +33,12 @@ const keptSeconds = 30 * 24 * 60 * 60;
 
 export async function createToken(
   context: Context,
-  by: Changer,
+  by: Actor,
   { publisherId, hash, label, description, nodeId, expiresAt }: NewToken,
 ): Promise<TokenRecord> {
   const made = { publisherId, action: 'create token' as const, reads: tokensIn };
   const { result } = await changeOf(context, by, made, (publisher, [items], { id, now }) => {
-    const made_by = 'operator' in by ? undefined : memberIdOf(by.userId);
-    requireRoom(items.map((item) => tokenRecord(item)).filter(isUsable), made_by);
+    const made_by = makerOf(by, items.map((item) => tokenRecord(item)).filter(isUsable));
     const record: TokenRecord = {
       ...personalAccessTokenKey(publisher.id, hash),
       ...{ id, label, description, expires_at: expiresAt, node_id: nodeId },
@@ -55,8 +60,11 @@ export function standing(publisher: PublisherRecord): Write {
   return updating<PublisherRecord>(publisher, {}, onRevision(publisher));
 }
 
-export function requireRoom(usable: readonly CredentialRecord[], made_by: string | undefined): void {
-  if (made_by === undefined || usable.filter((each) => each.made_by === made_by).length < maxMade) return;
+/** The member id of who makes another credential, of which a member may have some; undefined for the operator. */
+export function makerOf(by: Actor, usable: readonly CredentialRecord[]): string | undefined {
+  const made_by = 'operator' in by ? undefined : memberIdOf(by.userId);
+  if (made_by === undefined || usable.filter((each) => each.made_by === made_by).length < maxMade)
+    return made_by;
   const message = `A member may have ${maxMade} of these at a time. End one first.`;
   throw new ApiError('too_many_requests', { message });
 }
@@ -90,45 +98,42 @@ export function inOrder<Record extends CredentialRecord>(records: readonly Recor
 /** Revokes a token for good, and returns since when it is revoked. */
 export function revokeToken(
   context: Context,
-  by: Changer,
+  by: Actor,
   publisherId: string,
   id: string,
 ): Promise<Changed<string>> {
-  const find = (items: readonly Item[]) =>
-    items.map((item) => tokenRecord(item)).find((each) => each.id === id);
-  const about = { publisherId, action: 'revoke token' as const, reads: tokensIn, kind: 'token', id };
-  return endCredential(context, by, about, (items) => {
-    const record = find(items);
-    return record && { record, detail: record.label };
+  const ending = { publisherId, action: 'revoke token', entry: 'token revoke', reads: tokensIn, id } as const;
+  return endCredential<TokenRecord>(context, by, ending, {
+    read: tokenRecord,
+    describe: ({ label }) => label,
   });
 }
 
 interface Ending {
   publisherId: string;
   action: 'revoke token' | 'end trust';
+  entry: `${'token' | 'trust'} ${string}`;
   reads: (publisherId: string) => readonly [{ below: Key }];
-  kind: string;
   id: string;
 }
 
 /** It stays, so that what was published with it and waits for an upload never becomes active. */
 export function endCredential<Record extends CredentialRecord>(
   context: Context,
-  by: Changer,
-  { kind, id, ...ending }: Ending,
-  find: (items: readonly Item[]) => { record: Record; detail: string } | undefined,
+  by: Actor,
+  { entry, id, ...ending }: Ending,
+  { read, describe }: { read: (item: Item) => Record; describe: (record: Record) => string },
 ): Promise<Changed<string>> {
-  const about = ([items]: [Item[]]) => ({ madeBy: find(items)?.record.made_by });
+  const find = (items: readonly Item[]) => items.map((item) => read(item)).find((each) => each.id === id);
+  const about = ([items]: [Item[]]) => ({ madeBy: find(items)?.made_by });
   return changeOf(context, by, { ...ending, about }, (publisher, [items], { now }) => {
-    const found = find(items);
-    const message = `The publisher "${publisher.id}" has no ${kind} with the id "${id}".`;
-    if (!found) throw new ApiError('not_found', { message });
-    const { record, detail } = found;
+    const record = find(items);
+    const message = `The publisher "${publisher.id}" has no ${entry.split(' ')[0]} with the id "${id}".`;
+    if (!record) throw new ApiError('not_found', { message });
     if (record.revoked_at !== undefined) return { done: record.revoked_at };
     const revoked_at = new Date(now).toISOString();
-    const action = kind === 'token' ? 'token revoke' : 'trust remove';
     return {
-      change: { of: publisher, action, subject: id, detail },
+      change: { of: publisher, action: entry, subject: id, detail: describe(record) },
       writes: [updating<CredentialRecord>(record, { revoked_at }, onRevision(record))],
       result: revoked_at,
     };

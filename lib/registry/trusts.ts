@@ -1,14 +1,13 @@
 import { foldNodeId } from '@node-registry/registry-rules/names';
-import { memberIdOf } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { absent, type Item } from '../store/items.ts';
+import { absent } from '../store/items.ts';
 import { trustKey } from '../store/keys.ts';
 import { queryAll } from '../store/read.ts';
 import { putting } from '../store/write.ts';
-import { type Changed, type Changer, changeOf } from './changes.ts';
-import { type TrustRecord, trustRecord } from './records.ts';
-import { endCredential, inOrder, requireRoom, standing } from './tokens.ts';
+import { type Changed, changeOf } from './changes.ts';
+import { type Actor, type TrustRecord, trustRecord } from './records.ts';
+import { endCredential, inOrder, makerOf, standing } from './tokens.ts';
 
 /* The CI jobs that a publisher trusts. */
 
@@ -22,7 +21,7 @@ const maxTrusts = 100;
 
 export async function addTrust(
   context: Context,
-  by: Changer,
+  by: Actor,
   publisherId: string,
   wanted: NewTrust,
 ): Promise<TrustRecord> {
@@ -38,8 +37,7 @@ export async function addTrust(
       const message = `"${publisher.id}" has ${maxTrusts} trusts, the maximum: remove one first.`;
       throw new ApiError('too_many_requests', { message });
     }
-    const made_by = 'operator' in by ? undefined : memberIdOf(by.userId);
-    requireRoom(trusts, made_by);
+    const made_by = makerOf(by, trusts);
     const record: TrustRecord = {
       ...trustKey(publisher.id, id),
       ...{ id, created_at: new Date(now).toISOString(), ...wanted, revision: 1 },
@@ -67,15 +65,12 @@ export async function listTrusts(context: Context, publisherId: string): Promise
 /** Removes a trust for good, and returns since when. If it is added again, it pins its ids again. */
 export function removeTrust(
   context: Context,
-  by: Changer,
+  by: Actor,
   publisherId: string,
   id: string,
 ): Promise<Changed<string>> {
-  const about = { publisherId, action: 'end trust' as const, reads: trustsIn, kind: 'trust', id };
-  return endCredential(context, by, about, (items: readonly Item[]) => {
-    const record = items.map((item) => trustRecord(item)).find((each) => each.id === id);
-    return record && { record, detail: describeTrust(record) };
-  });
+  const ending = { publisherId, action: 'end trust', entry: 'trust remove', reads: trustsIn, id } as const;
+  return endCredential<TrustRecord>(context, by, ending, { read: trustRecord, describe: describeTrust });
 }
 
 function identityOf({ issuer, repository, node_id, ...trust }: NewTrust): string {

@@ -1,5 +1,3 @@
-import { type Caller, callerName } from '../caller.ts';
-import type { Call } from '../http/endpoint.ts';
 import { contracts } from '../contracts/self-service/publishers.ts';
 import { ApiError } from '../errors.ts';
 import type { Context } from '../context.ts';
@@ -62,27 +60,20 @@ export const nodeRoutes = [
       .sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
       .map(nodeVersionView);
   }),
-  peopleRoute(contracts.updateNodeVersion, async (call) => {
-    const { changelog, deprecated, status } = call.body;
-    const request = changeBy(call);
+  peopleRoute(contracts.updateNodeVersion, async ({ path, body, caller, context }) => {
+    const { changelog, deprecated, status } = body;
+    const request = { ...path, by: caller };
     let version: NodeVersionRecord | undefined;
-    if (status) version = (await restoreVersion(call.context, request)).version;
+    if (status) version = (await restoreVersion(context, request)).version;
     // An empty edit is one as well: the answer is the version.
     if (!version || changelog !== undefined || deprecated !== undefined)
-      version = (await editOwnVersion(call.context, request, { changelog, deprecated })).version;
+      version = (await editOwnVersion(context, request, { changelog, deprecated })).version;
     return nodeVersionView(version);
   }),
-  peopleRoute(contracts.deleteNodeVersion, async (call) => {
-    await withdrawVersion(call.context, changeBy(call));
+  peopleRoute(contracts.deleteNodeVersion, async ({ path, caller, context }) => {
+    await withdrawVersion(context, { ...path, by: caller });
   }),
 ];
-
-function changeBy({
-  path,
-  caller,
-}: Call<typeof contracts.updateNodeVersion> | Call<typeof contracts.deleteNodeVersion>) {
-  return { ...path, caller, actor: callerName(caller as Caller) };
-}
 
 async function nodeOf(context: Context, publisher: PublisherRecord, nodeId: string): Promise<NodeRecord> {
   const node = nodeRecord((await get(context, nodeKey(nodeId)))[0]);

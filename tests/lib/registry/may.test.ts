@@ -345,9 +345,9 @@ function withdrawals(change: typeof withdrawVersion): States {
         admin: 'ada',
         blocked: 'bo',
       }[who];
-      const caller = who === 'no person' ? 'operator' : { userId, isAdmin: /admin|blocked/.test(who) };
+      const by = who === 'no person' ? { operator: 'admin' } : { userId, isAdmin: /admin|blocked/.test(who) };
       const versionId = `${nodeId}-${label}`;
-      const named = { publisherId, nodeId, versionId, caller, actor: userId } as const;
+      const named = { publisherId, nodeId, versionId, by } as const;
       return operate(() => change({ deadline: Date.now() + 9000 }, named))(who);
     };
   return states;

@@ -15,7 +15,7 @@ export function flagNodeVersion(
 ): Promise<Changed<NodeVersionRecord>> {
   const entry = { action: 'node-version flag', detail: reason };
   return changeVersion(newContext(), actor, { nodeId, version, entry }, (current) => {
-    may('operator', 'flag or unflag version', { version: current, verb: 'flagged' });
+    may(actor, 'flag or unflag version', { version: current, verb: 'flagged' });
     if (current.status === 'NodeVersionStatusFlagged' && current.status_reason === reason) return undefined;
     return { status: 'NodeVersionStatusFlagged', status_reason: reason, status_reason_code: 'flagged' };
   });
@@ -28,7 +28,7 @@ export function unflagNodeVersion(
 ): Promise<Changed<NodeVersionRecord>> {
   const entry = { action: 'node-version unflag' };
   return changeVersion(newContext(), actor, { nodeId, version, entry }, (current) => {
-    may('operator', 'flag or unflag version', { version: current, verb: 'unflagged' });
+    may(actor, 'flag or unflag version', { version: current, verb: 'unflagged' });
     if (current.status !== 'NodeVersionStatusFlagged') return undefined;
     return { status: 'NodeVersionStatusActive', status_reason: null, status_reason_code: null };
   });
@@ -43,7 +43,7 @@ export function editNodeVersion(
   fields: Pick<Changes<NodeVersionRecord>, 'deprecated' | 'changelog'>,
 ): Promise<Changed<NodeVersionRecord>> {
   return changeVersion(newContext(), actor, { nodeId, version, entry }, (current) => {
-    may('operator', 'edit any version', { version: current, verb: 'edited' });
+    may(actor, 'edit any version', { version: current, verb: 'edited' });
     return isDeepStrictEqual(withChanges(current, fields), current) ? undefined : fields;
   });
 }
@@ -57,5 +57,5 @@ export async function changeWithdrawal(
   reason?: string,
 ): ReturnType<typeof withdrawVersion> {
   const { publisher_id: publisherId, id: versionId } = await showNodeVersion(nodeId, version);
-  return change(newContext(), { publisherId, nodeId, versionId, caller: 'operator', actor, reason });
+  return change(newContext(), { publisherId, nodeId, versionId, by: actor, reason });
 }
