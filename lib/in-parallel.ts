@@ -20,3 +20,9 @@ export async function inParallel<Item>(
   };
   await allEnded(Array.from({ length: atOnce }, worker));
 }
+
+/** A list in parts of at most this many items. */
+export function inParts<Item>(items: readonly Item[], size: number): Item[][] {
+  const count = Math.ceil(items.length / size);
+  return Array.from({ length: count }, (_, part) => items.slice(part * size, (part + 1) * size));
+}

@@ -1,6 +1,7 @@
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { configured } from '../config.ts';
 import { type Context, untilDeadline } from '../context.ts';
+import { inParts } from '../in-parallel.ts';
 
 export interface NewMessage {
   body: unknown;
@@ -13,7 +14,7 @@ export interface NewMessage {
 export const maxMessages = 10;
 export const maxDelaySeconds = 900;
 
-/** Sends up to ten messages at once, and throws unless the queue accepts all of them. */
+/** Sends messages, ten at a time, and throws unless the queue accepts all of them. */
 // @__NO_SIDE_EFFECTS__
 export function queueAt(
   url: () => string,
@@ -27,20 +28,18 @@ export function queueAt(
       }),
   );
   return async (context, messages) => {
-    const { Failed = [] } = await sqs().send(
-      new SendMessageBatchCommand({
-        QueueUrl: url(),
-        Entries: messages.map(({ body, group, delaySeconds }, place) => ({
-          Id: String(place),
-          MessageBody: JSON.stringify(body),
-          MessageGroupId: group,
-          DelaySeconds: delaySeconds,
-        })),
-      }),
-      untilDeadline(context),
-    );
-    const [failed] = Failed;
-    if (failed)
-      throw new Error(`SQS did not accept ${Failed.length} of ${messages.length} messages: ${failed.Code}`);
+    for (const part of inParts(messages, maxMessages)) {
+      const Entries = part.map(({ body, group, delaySeconds }, place) => ({
+        Id: String(place),
+        MessageBody: JSON.stringify(body),
+        MessageGroupId: group,
+        DelaySeconds: delaySeconds,
+      }));
+      const command = new SendMessageBatchCommand({ QueueUrl: url(), Entries });
+      const { Failed = [] } = await sqs().send(command, untilDeadline(context));
+      const [failed] = Failed;
+      if (failed)
+        throw new Error(`SQS did not accept ${Failed.length} of ${part.length} messages: ${failed.Code}`);
+    }
   };
 }

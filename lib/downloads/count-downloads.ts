@@ -3,13 +3,13 @@ import { queueAt } from '../aws/queue.ts';
 import { decodeKey } from '../bucket/object-keys.ts';
 import * as config from '../config.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
-import { inParallel } from '../in-parallel.ts';
+import { inParallel, inParts } from '../in-parallel.ts';
 import { log, withLogFields } from '../log.ts';
 import { changeNumbers, dayBefore, openDays, publicDays, withCounts } from '../registry/numbers.ts';
 import { type Key, nodeKey } from '../store/keys.ts';
-import type { Counts } from './count-files.ts';
 import {
   addCounts,
+  type Counts,
   countFile,
   countMissed,
   listCounts,
@@ -21,7 +21,6 @@ type CountEvent = S3Event | EventBridgeEvent<'Scheduled Event', unknown>;
 
 const atOnce = 32;
 const keysPerMessage = 100;
-const messagesAtOnce = 10;
 
 const sendMessages = queueAt(() => config.indexQueue().INDEX_QUEUE_URL);
 
@@ -70,10 +69,7 @@ async function addUp(context: Context): Promise<void> {
 }
 
 /** The stream doesn't pass numbers on, so the index's own queue writes the files of these nodes. */
-export async function refreshIndex(context: Context, keys: readonly Key[]): Promise<void> {
-  const messages = Array.from({ length: Math.ceil(keys.length / keysPerMessage) }, (_, place) => ({
-    body: { keys: keys.slice(place * keysPerMessage, (place + 1) * keysPerMessage) },
-  }));
-  for (let start = 0; start < messages.length; start += messagesAtOnce)
-    await sendMessages(context, messages.slice(start, start + messagesAtOnce));
+export function refreshIndex(context: Context, keys: readonly Key[]): Promise<void> {
+  const messages = inParts(keys, keysPerMessage).map((part) => ({ body: { keys: part } }));
+  return sendMessages(context, messages);
 }

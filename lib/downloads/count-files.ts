@@ -54,9 +54,7 @@ export async function countFile(context: Context, logKey: string): Promise<Count
 
 /** Counts the files whose events were lost. */
 export async function countMissed(context: Context, from: string): Promise<number> {
-  const counted = new Set<string>();
-  for await (const key of listKeys(context, bucketName(), countPrefix, `${countPrefix}${from}`))
-    counted.add(key);
+  const counted = new Set(await Array.fromAsync(listCounts(context, from)));
   let missed = 0;
   for await (const key of listKeys(context, config.downloadLogs().LOG_BUCKET_NAME, logPrefix)) {
     const countKey = countKeyOf(key);
@@ -108,7 +106,8 @@ const minPartBytes = 64 * 1024;
  * Counts the downloads in a standard log of the distribution: each GET of an archive with the status 200 or
  * 206 that started at the first byte, and brought the whole or 64 KiB of it. The log names its fields.
  */
-export function countDownloads(text: string, counts: Counts = new Map()): Counts {
+export function countDownloads(text: string): Counts {
+  const counts: Counts = new Map();
   for (const field of requestsIn(text)) {
     if (field('cs-method') !== 'GET' || !['200', '206'].includes(field('sc-status'))) continue;
     if (!['-', '0'].includes(field('sc-range-start')) || crawlers.test(field('cs(User-Agent)'))) continue;

@@ -1,9 +1,9 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { maxMessages, queueAt } from '../aws/queue.ts';
+import { queueAt } from '../aws/queue.ts';
 import { maxFilesAtOnce } from '../bucket/public-file.ts';
 import * as config from '../config.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
-import { allEnded, inParallel } from '../in-parallel.ts';
+import { allEnded, inParallel, inParts } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { eachVersion } from '../registry/node-versions.ts';
 import { ownedNodeRecord } from '../registry/records.ts';
@@ -98,11 +98,10 @@ async function takeMessages(context: Context, { Records }: SQSEvent): Promise<SQ
 }
 
 async function handOn(context: Context, lists: readonly Key[][]): Promise<void> {
-  for (let start = 0; start < lists.length; start += maxMessages)
-    await sendMessages(
-      context,
-      lists.slice(start, start + maxMessages).map((keys) => ({ body: { keys } })),
-    );
+  await sendMessages(
+    context,
+    lists.map((keys) => ({ body: { keys } })),
+  );
 }
 
 interface Written {
@@ -151,7 +150,8 @@ async function writeChanges(context: Context, keys: readonly Key[]): Promise<Wri
   } catch (error) {
     if (ids.length === 0) throw error;
     log('error', 'index', { of: 'catalog', ...describeError(error) });
-    for (const [place, part] of inParts(keysOf(ids)).entries()) failed.set(`catalog, part ${place}`, part);
+    for (const [place, part] of inParts(keysOf(ids), partSize).entries())
+      failed.set(`catalog, part ${place}`, part);
   }
   const host_nodes = [...nodes.values()].reduce((sum, change) => sum + change.labels.size, 0);
   return { nodes: nodes.size, host_nodes, parts, failed: [...failed.values()] };
@@ -161,7 +161,7 @@ async function writeChanges(context: Context, keys: readonly Key[]): Promise<Wri
 async function addNodesOf(context: Context, { nodes }: Changes, publisherId: string): Promise<Key[][]> {
   const owned = await queryAll(context, ownedNodesOf(publisherId));
   const keys = owned.map((item) => nodeKey(ownedNodeRecord(item).node_id));
-  if (keys.length > partSize) return inParts(keys);
+  if (keys.length > partSize) return inParts(keys, partSize);
   for (const [id, change] of changesIn(keys).nodes) {
     const known = nodes.get(id);
     nodes.set(id, known ? { ...known, isListed: true, keys: [...known.keys, ...change.keys] } : change);
@@ -172,14 +172,10 @@ async function addNodesOf(context: Context, { nodes }: Changes, publisherId: str
 /** Adds the host nodes of all versions of a node, or returns their keys in parts if there are many. */
 async function addVersionsOf(context: Context, { nodes }: Changes, nodeId: string): Promise<Key[][]> {
   const labels = await Array.fromAsync(eachVersion(context, nodeId), ({ version }) => version);
-  if (labels.length > partSize) return inParts(labels.map((label) => hostNodeKey(nodeId, label, '')));
+  const keys = labels.map((label) => hostNodeKey(nodeId, label, ''));
+  if (keys.length > partSize) return inParts(keys, partSize);
   for (const label of labels) nodes.get(nodeId)?.labels.add(label);
   return [];
-}
-
-function inParts(keys: readonly Key[]): Key[][] {
-  const count = Math.ceil(keys.length / partSize);
-  return Array.from({ length: count }, (_, part) => keys.slice(part * partSize, (part + 1) * partSize));
 }
 
 /** Writes the node's file before the files that readers find it by, then makes pages from all of them. */

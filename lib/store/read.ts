@@ -1,6 +1,7 @@
 import { BatchGetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { inParts } from '../in-parallel.ts';
 import { type AttributeMap, fromAttributes, type Item, toAttributes } from './items.ts';
 import { type Key, keyName, keyOf, pendingIndex } from './keys.ts';
 import { dynamodb, KeysThrottled, storeError, tableName, untilAnswered } from './dynamodb.ts';
@@ -58,8 +59,7 @@ export async function* readBatches(
   options: ReadOptions = {},
 ): AsyncGenerator<Batch> {
   const ending = new AbortController();
-  const running = Array.from({ length: Math.ceil(keys.length / maxBatchKeys) }, (_, index) => {
-    const batch = keys.slice(index * maxBatchKeys, (index + 1) * maxBatchKeys);
+  const running = inParts(keys, maxBatchKeys).map((batch) => {
     const result = readBatch(context, batch, options, ending.signal);
     // A failure before its turn is reported when its turn comes.
     result.catch(() => {});

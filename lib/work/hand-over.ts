@@ -1,6 +1,6 @@
 import { maxMessages } from '../aws/queue.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
-import { inParallel } from '../in-parallel.ts';
+import { inParallel, inParts } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { always, type Item } from '../store/items.ts';
 import { heartbeatKey, keyOf } from '../store/keys.ts';
@@ -53,10 +53,7 @@ async function handOverLane(context: Context, lane: LaneName): Promise<unknown[]
     for await (const items of duePages(context, shard, began, perSecond && perSecond * runSeconds)) {
       run.due += items.length;
       run.oldestMs = Math.max(run.oldestMs, ...items.map((item) => began - Date.parse(item.pending_since)));
-      const batches = Array.from({ length: Math.ceil(items.length / maxMessages) }, (_, place) =>
-        items.slice(place * maxMessages, (place + 1) * maxMessages),
-      );
-      await inParallel(batches.entries(), batchesAtOnce, async ([index, batch]) => {
+      await inParallel(inParts(items, maxMessages).entries(), batchesAtOnce, async ([index, batch]) => {
         const delaySeconds = perSecond ? Math.floor((index * maxMessages) / perSecond) : 0;
         await handOverBatch(context, lane, batch, delaySeconds).then(() => {
           run.handed += batch.length;

@@ -1,4 +1,4 @@
-import { maxMessages, queueAt } from '../aws/queue.ts';
+import { queueAt } from '../aws/queue.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { describeError, log } from '../log.ts';
@@ -16,7 +16,6 @@ export async function send(
   items: readonly Owing[],
   delaySeconds = 0,
 ): Promise<void> {
-  if (items.length > maxMessages) throw new Error(`A batch has at most ${maxMessages} messages.`);
   await senders.get(lane)?.(
     context,
     items.map((item) => ({

@@ -36,6 +36,15 @@ describe('queueAt', () => {
     ]);
   });
 
+  test('sends more than ten messages in several requests', async () => {
+    await send(
+      soon(),
+      Array.from({ length: 11 }, (_, body) => ({ body })),
+    );
+
+    expect(asked).toMatchObject([{ Entries: { length: 10 } }, { Entries: [{ Id: '0', MessageBody: '10' }] }]);
+  });
+
   test('throws if the queue rejected a part of the messages', async () => {
     answers = [[200, { Successful: [], Failed: [{ Id: '1', Code: 'InternalError', SenderFault: false }] }]];
 
