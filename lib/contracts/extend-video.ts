@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import * as config from '../config.ts';
 import { contract } from '../contract.ts';
 import { type Deployed, proxyDeployment } from '../deployment.ts';
-import { paidErrors, providerErrors } from '../errors.ts';
 import {
   absoluteUrl,
   evenIfFieldsFail,
@@ -17,7 +16,9 @@ import {
   editingResolution,
   modelName,
   payload,
+  pricePerSecond,
   taskFields,
+  videoOperation,
   videoPrompt,
 } from '../schemas/video.ts';
 import { sampleTask } from '../schemas/samples.ts';
@@ -77,27 +78,19 @@ const ExtendVideoReply = z
   .with(z.meta({ id: 'ExtendVideoReply' }));
 
 export const extendVideo = contract({
+  ...videoOperation,
   name: 'extendVideo',
-  method: 'POST',
   path: '/proxy/video-provider/extend',
   summary: 'Extend a video',
   description:
     'Starts a task at the video provider that extends a video. Status updates are sent to callback_url when given.',
-  access: { userUnless: 'PROXY_ACCESS_TOKEN' },
-  parameters: z.object({}),
   body: extendVideoRequest,
   reply: ExtendVideoReply,
-  status: 200,
-  errors: ['forbidden', ...paidErrors, ...providerErrors],
   price: {
-    toldBy: 'reply',
-    rate: { second: 50 },
-    variesBy: ['model', 'resolution', 'seconds'],
+    ...pricePerSecond,
     durationsOf: ({ duration }: { duration?: number | undefined }) => [duration],
     maxSeconds: () => 7,
   },
-  notifies: { provider: 'video', field: 'callback_url' },
-  idempotent: true,
 });
 
 export const deployedExtendVideo: Deployed<typeof extendVideo> = {

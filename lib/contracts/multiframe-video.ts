@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import * as config from '../config.ts';
 import { contract } from '../contract.ts';
 import { type Deployed, proxyDeployment } from '../deployment.ts';
-import { paidErrors, providerErrors } from '../errors.ts';
 import { imageSource, optional, paidObject, reference } from '../schemas/paid-fields.ts';
 import {
   callbackUrl,
@@ -10,7 +9,9 @@ import {
   editingResolution,
   modelName,
   payload,
+  pricePerSecond,
   taskFields,
+  videoOperation,
   videoPrompt,
 } from '../schemas/video.ts';
 import { sampleTask } from '../schemas/samples.ts';
@@ -59,27 +60,19 @@ export const MultiframeVideoReply = z
   .with(z.meta({ id: 'MultiframeVideoReply' }));
 
 export const multiframeVideo = contract({
+  ...videoOperation,
   name: 'multiframeVideo',
-  method: 'POST',
   path: '/proxy/video-provider/multiframe',
   summary: 'Generate a video from key frames',
   description:
     'Starts a task at the video provider that joins 2 to 9 key frames to a video. Status updates are sent to callback_url when given.',
-  access: { userUnless: 'PROXY_ACCESS_TOKEN' },
-  parameters: z.object({}),
   body: multiframeVideoRequest,
   reply: MultiframeVideoReply,
-  status: 200,
-  errors: ['forbidden', ...paidErrors, ...providerErrors],
   price: {
-    toldBy: 'reply',
-    rate: { second: 50 },
-    variesBy: ['model', 'resolution', 'seconds'],
+    ...pricePerSecond,
     durationsOf: ({ image_settings }: Frames) => image_settings.map(({ duration }) => duration),
     maxSeconds: () => 7,
   },
-  notifies: { provider: 'video', field: 'callback_url' },
-  idempotent: true,
 });
 
 export const deployedMultiframeVideo: Deployed<typeof multiframeVideo> = {

@@ -2,9 +2,16 @@ import * as z from 'zod/mini';
 import * as config from '../config.ts';
 import { contract } from '../contract.ts';
 import { type Deployed, proxyDeployment } from '../deployment.ts';
-import { paidErrors, providerErrors } from '../errors.ts';
 import { evenIfFieldsFail, optional, paidObject, reference, withDefault } from '../schemas/paid-fields.ts';
-import { callbackUrl, modelName, payload, taskFields, videoPrompt } from '../schemas/video.ts';
+import {
+  callbackUrl,
+  modelName,
+  payload,
+  pricePerSecond,
+  taskFields,
+  videoOperation,
+  videoPrompt,
+} from '../schemas/video.ts';
 import { sampleTask } from '../schemas/samples.ts';
 
 /** The listed models, with the maximum duration in seconds if the interface states one. */
@@ -131,28 +138,20 @@ function isJson(value: string): boolean {
 }
 
 export const textToVideo = contract({
+  ...videoOperation,
   name: 'textToVideo',
-  method: 'POST',
   path: '/proxy/video-provider/text2video',
   summary: 'Generate a video from text',
   description:
     'Starts a video task at the video provider, from a text and at most one start frame. Status updates are sent to callback_url when given.',
-  access: { userUnless: 'PROXY_ACCESS_TOKEN' },
-  parameters: z.object({}),
   body: textToVideoRequest,
   reply: TextToVideoReply,
-  status: 200,
-  errors: ['forbidden', ...paidErrors, ...providerErrors],
   price: {
-    toldBy: 'reply',
-    rate: { second: 50 },
-    variesBy: ['model', 'resolution', 'seconds'],
+    ...pricePerSecond,
     durationsOf: ({ duration }: { duration?: number | undefined }) => [duration],
     maxSeconds: (model) => maxSeconds.get(model) ?? 16,
     extrasOf: ({ is_rec }: { is_rec?: boolean | undefined }) => (is_rec ? 10 : 0),
   },
-  notifies: { provider: 'video', field: 'callback_url' },
-  idempotent: true,
 });
 
 export const deployedTextToVideo: Deployed<typeof textToVideo> = {

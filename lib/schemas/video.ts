@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { text, webAddress } from './paid-fields.ts';
 import { Timestamp } from '@node-registry/registry-rules/schemas/fields';
 import type { VideoRules } from '../config.ts';
+import { paidErrors, providerErrors } from '../errors.ts';
 
 /** A listed model, or one that the operator added since this release. */
 export function modelName(listed: readonly string[], { VIDEO_MODELS_EXTRA }: VideoRules) {
@@ -31,3 +32,21 @@ export const taskFields = {
   task_id: z.string().with(z.describe('Unique identifier of the task at the provider')),
   created_at: Timestamp.with(z.describe('Creation time of the task')),
 };
+
+/** What the contracts of all video operations say. */
+export const videoOperation = {
+  method: 'POST',
+  access: { userUnless: 'PROXY_ACCESS_TOKEN' },
+  parameters: z.object({}),
+  status: 200,
+  errors: ['forbidden', ...paidErrors, ...providerErrors],
+  notifies: { provider: 'video', field: 'callback_url' },
+  idempotent: true,
+} as const;
+
+/** Their price, unless the operator's rates say another. */
+export const pricePerSecond = {
+  toldBy: 'reply',
+  rate: { second: 50 },
+  variesBy: ['model', 'resolution', 'seconds'],
+} as const;
