@@ -149,36 +149,17 @@ function functionAlarms({ functions }: Stage): Alarm[] {
   });
 }
 
-interface SweepAlarms {
-  sweep: string;
-  /** The text of its alarm if it doesn't run. */
-  missing: string;
-  seconds?: number;
-  /** Per period. */
-  minRuns?: number;
-  /** Only a stage of this kind has the schedule. */
-  only?: 'countsDownloads';
-}
-
-const sweeps: SweepAlarms[] = [
-  {
-    sweep: 'downloads',
-    missing: texts.noDownloads,
-    only: 'countsDownloads',
-    seconds: 12 * hours,
-    minRuns: 1,
-  },
-  { sweep: 'catalog', missing: texts.noCatalog },
-];
-
+/** Functions on a schedule of their own leave a line at each run. */
 function sweepAlarms(stage: Stage): Alarm[] {
-  const running = sweeps.filter(({ only }) => !only || stage[only]);
+  const missing = (sweep: string, text: string, when: Partial<When>) => {
+    const runs = own(stage, 'sweep_findings', { sweep }, 'SampleCount');
+    return alarm(`sweep-missing-${sweep}`, 'notice', text, runs, { ...mustRun, ...when });
+  };
   return [
-    ...running.map(({ sweep, missing, seconds = 5 * minutes, minRuns = 3 }) => {
-      const runs = own(stage, 'sweep_findings', { sweep }, 'SampleCount');
-      const tooFew: When = { ...mustRun, seconds, below: minRuns };
-      return alarm(`sweep-missing-${sweep}`, 'notice', missing, runs, tooFew);
-    }),
+    ...(stage.countsDownloads
+      ? [missing('downloads', texts.noDownloads, { seconds: 12 * hours, below: 1 })]
+      : []),
+    missing('catalog', texts.noCatalog, { below: 3 }),
   ];
 }
 
