@@ -9,7 +9,7 @@ import { parameters, type Problem, type Values } from './parameters.ts';
 import { placeProblems } from './place-problems.ts';
 import { parametersInFile, rememberedIn } from './remembered-parameters.ts';
 
-const packagingCommands = ['package', 'deploy', 'deploy function'];
+export const packagingCommands = ['package', 'deploy', 'deploy function'];
 
 const file = { usage: 'A file of parameters, a line each: <name>=<value>', type: 'string' };
 const same = { usage: 'Take the parameters of the last deployment that are not given', type: 'boolean' };

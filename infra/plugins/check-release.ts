@@ -51,8 +51,15 @@ export default class CheckRelease {
         await nameRelease(await tableOf(framework), release);
       },
       finalize: async () => {
-        if (this.#deployed && !valuesOf(framework).alarmTopicArn)
+        if (!this.#deployed) return;
+        const { alarmTopicArn, selfService, proxyAccess, stageCreditsPerDay } = valuesOf(framework);
+        if (!alarmTopicArn)
           process.stdout.write('The stage has no alarmTopicArn: its alarms reach no one.\n');
+        // The last line of a deployment that lets whoever signs in spend.
+        if (selfService === 'on' && proxyAccess === 'any')
+          process.stderr.write(
+            `proxyAccess=any: whoever can sign in at the issuer spends your providers' credits, ${stageCreditsPerDay} a day together.\n`,
+          );
       },
     };
   }

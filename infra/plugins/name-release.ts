@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { packagingCommands } from '../parameters/stage-parameters.ts';
 import { release } from '../release.ts';
 import type { Framework } from './framework.ts';
 
 const unreleased = { usage: 'Deploy a tree that is not exactly a tagged release', type: 'boolean' };
-const packagingCommands = ['package', 'deploy', 'deploy function'];
 
 /**
  * Rejects a deployment of a tree that can't be checked out again, except to stages named `dev…`, and names the

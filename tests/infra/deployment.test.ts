@@ -197,20 +197,24 @@ describe('the parameters of the last deployment', () => {
     ).rejects.toThrow('the stack node-registry-prod is not deployed.');
   });
 
-  test('end with a line if they send alarms to no one', async () => {
+  test('end with a line if they send alarms to no one, or let whoever signs in spend', async () => {
     deployed = '';
     const lines: string[] = [];
-    const write = jest
-      .spyOn(process.stdout, 'write')
-      .mockImplementation((line) => !!lines.push(String(line)));
-    for (const param of [[], ['alarmTopicArn=arn']]) {
+    const writes = [process.stdout, process.stderr].map((stream) =>
+      jest.spyOn(stream, 'write').mockImplementation((line) => !!lines.push(String(line))),
+    );
+    const open = ['selfService=on', 'proxyAccess=any', 'stageCreditsPerDay=500'];
+    for (const param of [[], ['alarmTopicArn=arn'], ['alarmTopicArn=arn', ...open]]) {
       const { hooks } = new CheckRelease(framework('deploy', { options: { param } }));
       await hooks.initialize?.();
       await hooks.finalize?.();
     }
-    write.mockRestore();
+    for (const write of writes) write.mockRestore();
 
-    expect(lines).toEqual(['The stage has no alarmTopicArn: its alarms reach no one.\n']);
+    expect(lines).toEqual([
+      'The stage has no alarmTopicArn: its alarms reach no one.\n',
+      "proxyAccess=any: whoever can sign in at the issuer spends your providers' credits, 500 a day together.\n",
+    ]);
   });
 });
 
