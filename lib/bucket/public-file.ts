@@ -36,7 +36,7 @@ export async function refreshFile<Content extends object>(
     const current = stored && format.read(stored.text);
     const content = await next(current?.content);
     if (!content) return 'unchanged';
-    if (onlyIfDifferent && current && isSame(content, current.content)) return 'unchanged';
+    if (onlyIfDifferent && JSON.stringify(content) === JSON.stringify(current?.content)) return 'unchanged';
     const { contentType } = format;
     // An unreadable file is replaced, unless another writer was faster.
     const text = format.write((current?.revision ?? 0) + 1, content);
@@ -72,10 +72,6 @@ export function json<Content extends object>(...lists: readonly (keyof Content &
   return { contentType: 'application/json', read, write: textOf };
 }
 
-function isSame(some: object, others: object): boolean {
-  return JSON.stringify(some) === JSON.stringify(others);
-}
-
 /** The content of a file; undefined if the file is missing or has another format. */
 export async function readFile<Content>(
   context: Context,
@@ -92,12 +88,7 @@ function textOf(revision: number, content: object): string {
 
 /** Puts the content under the key unless there is a file already. */
 export async function createFile(context: Context, key: string, content: object): Promise<void> {
-  await writeIfMatches(context, {
-    key,
-    text: textOf(1, content),
-    cacheControl,
-    etag: undefined,
-  });
+  await writeIfMatches(context, { key, text: textOf(1, content), cacheControl, etag: undefined });
 }
 
 /** A call and its retries end within three seconds, and one that hangs leaves time for a second one. */

@@ -11,7 +11,7 @@ import { type Outcome, worker } from '../work/worker.ts';
 import { deliverOnce } from './deliver-once.ts';
 import { creationsIn, isForward, isState, withCommonFields } from './provider-notification.ts';
 import {
-  hashPrefixOf,
+  hashPrefix,
   type NotificationRecord,
   readAttempt,
   readTask,
@@ -36,8 +36,9 @@ export const deliverNotifications = worker<NotificationRecord>('deliver', {
 
 /** Publishes the task's status, then notifies the caller. After a crash, it is sent again with the same ID. */
 async function deliver(context: Context, record: NotificationRecord): Promise<Outcome> {
-  note({ notification: record.id, task_hash: hashPrefixOf(record), try: record.tries });
-  const task = await readTask(context, taskHashOf(record));
+  const taskHash = taskHashOf(record);
+  note({ notification: record.id, task_hash: hashPrefix(taskHash), try: record.tries });
+  const task = await readTask(context, taskHash);
   const attempt = task && (await readAttempt(context, task));
   if (task && attempt && isHeld(task, attempt)) return 'more';
   const body = withAnsweredId(record, attempt);

@@ -128,11 +128,6 @@ export function hashPrefix(hashOfSecret: string): string {
   return hashOfSecret.slice(0, 16);
 }
 
-/** The same beginning, for the lines about a notification. */
-export function hashPrefixOf({ id }: Pick<NotificationRecord, 'id'>): string {
-  return hashPrefix(id.slice('msg_'.length));
-}
-
 /** Contains the whole key, so that a receiver can report a notification by its id. */
 export function notificationId(hashOfSecret: string, sequence: number): string {
   return `msg_${hashOfSecret}_${sequence}`;

@@ -191,13 +191,20 @@ const maxDetailLength = 200;
 /** Providers send `message` with or without `invalid_params`, `code` and `reason`, at times in a wrapper. */
 export function readErrorReply(body: JsonObject, key: string): ErrorReply {
   const parts = withNested(body);
+  const clean = (text: string) => cleanText(text, key, maxDetailLength);
   const texts = [
     ...parts.flatMap(({ message, detail, title }) => [message, detail, title]),
     ...parts.flatMap(({ reason, error, problem, code }) => [reason, error, problem, code]),
   ];
   return {
     text: texts.map((text) => cleanText(text, key)).find((text) => text !== '') ?? '',
-    details: parts.flatMap(readInvalidParams).slice(0, maxDetails).map(cleanedBy(key)),
+    details: parts
+      .flatMap(readInvalidParams)
+      .slice(0, maxDetails)
+      .map(({ path, message }) => ({
+        path: clean(path),
+        message: clean(message) || 'was rejected by the provider',
+      })),
     isOutOfCredits: parts.some((part) => [part.reason, part.code].includes('CreditInsufficient')),
   };
 }
@@ -222,14 +229,6 @@ function readInvalidParams({ invalid_params }: JsonObject): ErrorDetail[] {
       const text = [reason, message].find((value) => ['string', 'number'].includes(typeof value)) ?? '';
       return { path: path === undefined ? 'body' : `body.${path}`, message: String(text) };
     });
-}
-
-function cleanedBy(key: string): (detail: ErrorDetail) => ErrorDetail {
-  const clean = (text: string) => cleanText(text, key, maxDetailLength);
-  return ({ path, message }) => ({
-    path: clean(path),
-    message: clean(message) || 'was rejected by the provider',
-  });
 }
 
 const maxTextLength = 300;

@@ -142,15 +142,6 @@ export async function waitOn(
   return (await update<NodeVersionRecord>(context, version, waiting, onRevision(version))).written;
 }
 
-/** It is looked at again until it is dropped. */
-export function lookLater(
-  context: Context,
-  version: NodeVersionRecord,
-  { last_error }: Changes<Owing>,
-): Promise<boolean> {
-  return waitOn(context, version, { last_error });
-}
-
 /** Rejects these bytes. The reason mentions it if the URL accepts no more archives. False if it has changed. */
 export function reject(
   context: Context,

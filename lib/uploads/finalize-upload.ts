@@ -12,7 +12,6 @@ import {
   dropVersion,
   finishPublishing,
   isOverdue,
-  lookLater,
   obstacleTo,
   reject,
   wasRejected,
@@ -28,7 +27,8 @@ import { type Outcome, worker } from '../work/worker.ts';
 export const finalizeUploads = worker<NodeVersionRecord>('finalize', {
   handle: finalizeUpload,
   itemsOf: versionsOf,
-  giveUp: lookLater,
+  // It is looked at again until it is dropped.
+  giveUp: (context, version, { last_error }) => waitOn(context, version, { last_error }),
 });
 
 /** How a look at a version ended. */
