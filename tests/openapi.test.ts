@@ -78,6 +78,23 @@ describe.each(operations.map((operation) => [operation.contract.name, operation]
   },
 );
 
+test.each(selfServiceContracts.map((contract) => [contract.name, contract] as const))(
+  'shows a request and a response of %s that its contract accepts',
+  (_, { path, method, status, body, reply, parameters }) => {
+    const shown = document.paths[path][method.toLowerCase()];
+    const exampleOf = ({ content }: Any) => content?.['application/json'].examples.sample.value;
+    const places = shown.parameters.filter((each: Any) => each.in === 'path');
+    const given = Object.fromEntries(places.map((each: Any) => [each.name, each.example]));
+    const pairs = [
+      [parameters, given],
+      [body, exampleOf(shown.requestBody ?? {})],
+      [reply, exampleOf(shown.responses[status])],
+    ] as const;
+    for (const [schema, example] of pairs)
+      if (typeof schema === 'object') expect(schema.safeParse(example)).toMatchObject({ success: true });
+  },
+);
+
 test('combines no schemas, since generators would invent a name for the combination', () => {
   expect(JSON.stringify(document)).not.toContain('"allOf"');
 });

@@ -46,8 +46,7 @@ export function errorExamples(contracts: readonly Contract[]): JsonObject {
   };
 }
 
-/** A route of self-service has no sample. */
-export type Described = Pick<Operation, 'contract'> & Partial<Operation>;
+export type Described = Pick<Operation, 'contract' | 'sampleReply'>;
 
 function success({ contract, sampleReply }: Described): JsonObject {
   const headers = [

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Contract } from '../../lib/contract.ts';
 import { type Described, describeAnswers, errorExamples, errorResponses } from './answers.ts';
 import { sampleRequest } from './examples.ts';
+import { sampleOf } from './samples.ts';
 import { answerHeaders, headerParameters } from './headers.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { describeParameters, describeSchemas, reference, requestName } from './schemas.ts';
@@ -66,7 +67,13 @@ const accessToken = {
 };
 
 export function describeService(operations: readonly Operation[]): JsonObject {
-  const described: Described[] = [...operations, ...selfServiceContracts.map((contract) => ({ contract }))];
+  const described: Described[] = [
+    ...operations,
+    ...selfServiceContracts.map((contract) => ({
+      contract,
+      sampleReply: contract.reply && sampleOf(contract.reply, contract.name, 'output'),
+    })),
+  ];
   const contracts = described.map(({ contract }) => contract);
   const paths: Record<string, JsonObject> = {};
   for (const operation of described.toSorted((a, b) => orderOf(a.contract) - orderOf(b.contract))) {
@@ -119,10 +126,10 @@ const publicIndex = [
 
 function describeOperation(operation: Described, contracts: readonly Contract[]): JsonObject {
   const { contract } = operation;
-  const sample = operation.sampleReply === undefined ? undefined : sampleRequest(contract);
+  const sample = sampleRequest(contract);
   const keys = contract.idempotent ? ['Idempotency-Key'] : [];
   const headers = [...keys, ...(contract.headers?.request ?? []), 'x-request-id'];
-  const examples = sample && { examples: { sample: { value: sample.body } } };
+  const examples = { examples: { sample: { value: sample.body } } };
   const content = { 'application/json': { schema: reference(requestName(contract)), ...examples } };
   return {
     operationId: contract.name,
@@ -131,7 +138,7 @@ function describeOperation(operation: Described, contracts: readonly Contract[])
     tags: [tagOf(contract)],
     security: securityOf(contract),
     parameters: [
-      ...pathParameters(contract, sample?.path),
+      ...pathParameters(contract, sample.path),
       ...queryParameters(contract),
       ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
@@ -153,14 +160,14 @@ function queryParameters({ query }: Contract): JsonObject[] {
   }));
 }
 
-function pathParameters({ parameters }: Contract, sample: Record<string, string> = {}): JsonObject[] {
+function pathParameters({ parameters }: Contract, sample: Record<string, string>): JsonObject[] {
   return Object.entries(describeParameters(parameters)).map(([name, { description, ...schema }]) => ({
     name,
     in: 'path',
     required: true,
     description,
     schema,
-    ...(name in sample && { example: sample[name] }),
+    example: sample[name],
   }));
 }
 

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { fileOf } from '../../infra/operations.ts';
+import { fileOf, selfServiceContracts } from '../../infra/operations.ts';
 import { bodySchema, type Contract } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
 import { errorCatalog, type ErrorCode } from '../../lib/errors.ts';
 import { issueDetails } from '../../lib/http/read-request.ts';
 import { type ErrorBody, errorBody } from '../../lib/schemas/error-body.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { sampleOf } from './samples.ts';
 
 const requestId = '01J0ZK6Q8N4Y3V5T7R9P2M4W6X';
 
@@ -15,7 +16,13 @@ interface Sample {
 }
 
 /** The request of an operation's sample event, the same that `invoke local` and the tests send. */
-export function sampleRequest({ name }: Contract): Sample {
+export function sampleRequest(contract: Contract): Sample {
+  const { name, parameters } = contract;
+  if (selfServiceContracts.includes(contract))
+    return {
+      path: sampleOf(parameters, name, 'input') as Sample['path'],
+      body: sampleOf(bodySchema(contract, config.videoRules), name, 'input') as JsonObject,
+    };
   const { pathParameters, body } = JSON.parse(
     readFileSync(new URL(`../../events/${fileOf(name)}.json`, import.meta.url), 'utf8'),
   );

@@ -62,8 +62,7 @@ export function referencePage(document: Json, { apiUrl, accessToken, nav }: Refe
     const body = content && at(Object.values(content.examples ?? {})[0] ?? {}).value;
     const places = parameters.filter((each) => each.in === 'path');
     const address = places.reduce(
-      (text, { name, example }) =>
-        example === undefined ? text : text.replace(`{${name}}`, encodeURIComponent(example)),
+      (text, { name, example }) => text.replace(`{${name}}`, encodeURIComponent(example)),
       path,
     );
     const token = security.length > 0 && ' \\\n  -H "Authorization: Bearer $OWNER"';
@@ -74,8 +73,8 @@ export function referencePage(document: Json, { apiUrl, accessToken, nav }: Refe
       body && written(body.node_versions ?? body),
     ];
     const parts = [
-      places.length > 0 && `path: { ${places.map((each) => `${each.name}: '…'`).join(', ')} }`,
-      content && `body: ${body ? written(body) : '{ … }'}`,
+      places.length > 0 && `path: { ${places.map((each) => `${each.name}: '${each.example}'`).join(', ')} }`,
+      content && `body: ${written(body)}`,
     ];
     const account =
       operation.tags.includes('Self-service') &&
@@ -103,7 +102,7 @@ ${call && html`<details><summary>Client</summary><pre tabindex="0">await registr
   const main = html`<div class="reference"><nav class="box" aria-label="Operations">${groups.map(([{ name }, own]) => html`<h2>${name}</h2><ul class="plain">${own.map((each) => html`<li><a href="#${each.operationId}">${each.summary}</a></li>`)}</ul>`)}</nav>
 <div class="stack"><h1>${title}</h1>
 <p>Version ${version} <a class="button" href="/reference/try">Try it</a> <a class="button" href="/reference/openapi.json">openapi.json</a></p>
-<div>${markdown(description)}</div><p>The calls run as they stand, once the shell has a token:</p><pre class="token" tabindex="0">OWNER='${accessToken}'</pre>
+<div>${markdown(description)}</div><p>The calls run as they stand, once the shell has a token; those of a publisher after “Make a publisher”:</p><pre class="token" tabindex="0">OWNER='${accessToken}'</pre>
 ${groups.map(([{ name, description }, own]) => html`<section aria-label="${name}"><h2 class="part">${name}</h2>${markdown(description)}${own.map(article)}</section>`)}</div></div>`;
   const page = {
     title: 'API reference',
