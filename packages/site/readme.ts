@@ -72,8 +72,8 @@ const attributes: Record<string, RegExp> = {
   ...{ height: /^\d{1,4}%?$/, width: /^\d{1,4}%?$/ },
   ...{ alt: /^/, dir: /^(?:ltr|rtl|auto)$/, open: /^/, title: /^/ },
 };
-/** They have the direction of their own first letter. */
-const ownDirection = new Set('p li h1 h2 h3 h4 h5 h6 td th dt dd blockquote summary'.split(' '));
+/** They have the direction of their own first letter, their bullets and bars too. A paragraph has it by the style. */
+const ownDirection = new Set(['ul', 'ol', 'dl', 'blockquote', 'table']);
 
 /** Empty if it should be shown as plain text: it isn't Markdown, or too long. */
 export function renderReadme(text: string, place: ReadmePlace, timeout = maxMs): string {

@@ -61,7 +61,7 @@ inBrowser('the studio in a browser', () => {
 
   test('shows why a task failed on request, with its request’s error, body and log line', async () => {
     const before = await tasks();
-    await page.getByLabel('Goes wrong').selectOption('[reject]');
+    await page.getByLabel('Simulated failure').selectOption('[reject]');
     await button('Make the film').click();
     await card('The prompt asks for it').waitFor();
     await page.getByRole('link', { name: 'Requests' }).click();

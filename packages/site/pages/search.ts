@@ -74,6 +74,7 @@ function take({ data }: MessageEvent<Reply>): void {
   more.hidden = found.length < wanted || wanted >= Math.min(count, maxFound);
   more.textContent = `Show more (${numberOf(Math.max(count - wanted, 0))} left)`;
   status.textContent = sentenceOf(count, isTop, isCut);
+  status.className = count === 0 ? 'empty' : '';
 }
 
 const isAll = () => text.value.trim() === '' && !tag.value && !system.value && !accelerator.value;
@@ -113,6 +114,7 @@ function find(count = step): void {
   document.title = title ? `${title} · ${siteName}` : siteName;
   if (isHome) return;
   status.textContent = 'Searching…';
+  status.className = '';
   ask(count);
 }
 

@@ -96,7 +96,7 @@ ${page.script && html`<script type="module" src="/site/${page.script}"></script>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div class="wide"><a class="brand" href="/">${site.logo ? html`<img src="${site.logo}" alt="" width="28" height="28">` : mark}<span>${site.name}${page.badge && html` <span class="badge accent">${page.badge}</span>`}</span></a>
-${!page.hasSearch && !page.nav && html`<search><form class="find" action="/search"><input type="search" name="q" placeholder="Search nodes" aria-label="Search nodes" autocomplete="off" spellcheck="false">${lens}</form></search>`}
+${!page.hasSearch && !page.nav && html`<search><form class="find" action="/search"><input type="search" name="q" placeholder="Search" aria-label="Search nodes" autocomplete="off" spellcheck="false">${lens}</form></search>`}
 <nav aria-label="Site">${Object.entries(page.nav ?? siteNav).map(([name, href]) => html`<a href="${href}"${href === page.path && html` aria-current="page"`}>${name}</a>`)}</nav></div></header>
 <main id="main" tabindex="-1" class="wide">
 ${page.main}

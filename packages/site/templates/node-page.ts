@@ -113,7 +113,7 @@ function parts(
   const id = String(node.id);
   const banner = isOfVersion ? undefined : pictureAddress(node.banner_url);
   const list: Part[] = [
-    ...(readme?.text ? [{ id: 'readme', name: 'Read me', content: readmePart(readme) }] : []),
+    ...(readme?.text ? [{ id: 'readme', name: 'Read me', content: readmePart(readme, nameOf(node)) }] : []),
     ...(version ? [{ id: 'host-nodes', name: 'Host nodes', ...hostNodeSection(hostNodes) }] : []),
     ...(isOfVersion || node.versions.length === 0
       ? []
@@ -214,7 +214,7 @@ function notices(node: IndexedNode, version: PublicVersion | undefined, isOfVers
     version?.deprecated &&
       notice('warn', `Version ${version.version} is deprecated. Choose another one if you can.`),
     version?.status === 'NodeVersionStatusFlagged' &&
-      notice('warn', foreign(version.status_reason || 'This version is under review.')),
+      notice('warn', html`<b>This version is under review.</b> ${foreign(version.status_reason ?? '')}`),
   ];
 }
 
@@ -350,8 +350,14 @@ function changes(version: PublicVersion | undefined, repository: string | undefi
 }
 
 /** Its HTML was sanitized when it was written. Without HTML, the text is shown unchanged. */
-function readmePart({ html: safe, text, is_cut }: IndexedReadme): Content {
-  const content = !safe ? html`<pre tabindex="0">${visibleText(text)}</pre>` : new Markup(safe);
+function readmePart({ html: safe, text, is_cut }: IndexedReadme, name: string): Content {
+  // A first heading that only repeats the name stays for links and readers of the page's structure.
+  const once = safe?.replace(/^<h3 class="h1"([^>]*)>([^<]*)(?=<\/h3>)/, (whole, rest, title: string) =>
+    title.trim().toLowerCase() === html`${name}`.text.toLowerCase()
+      ? `<h3 class="h1 unseen"${rest}>${title}`
+      : whole,
+  );
+  const content = !once ? html`<pre tabindex="0">${visibleText(text)}</pre>` : new Markup(once);
   const language = scriptLanguage(text);
   return html`<div class="readme" dir="auto"${language && html` lang="${language}"`}>${content}</div>
 ${is_cut && html`<p class="quiet">The rest of it is in the archive.</p>`}`;

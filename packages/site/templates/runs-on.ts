@@ -36,7 +36,9 @@ function keysIn(kinds: Readonly<Record<string, Kind>>, texts: readonly string[])
   return Object.keys(kinds).filter((key) => last.some((text) => kinds[key]?.pattern.test(text)));
 }
 
-/** The texts without the groups of a classifier. */
+/** The texts without the groups of a classifier, and known ones by their names. */
 export function shortNames(texts: readonly string[] = []): string {
-  return texts.map((text) => text.split('::').at(-1)?.trim() || text).join(', ');
+  const known: typeof systems = { ...systems, ...accelerators };
+  const short = texts.map((text) => text.split('::').at(-1)?.trim() || text);
+  return short.map((text) => known[text.toLowerCase()]?.name ?? text).join(', ');
 }

@@ -8,7 +8,7 @@ function options(kinds: Readonly<Record<string, { name: string }>>): Markup[] {
 
 /** The form of the start page and of the search. On the start page the script shows the rest once there is a search. */
 export const searchForm = (isHome: boolean) => html`<search><form id="search-form" action="/search">
-<div class="find large"><input id="search-text" name="q" type="search" aria-label="Search" placeholder="Name, host node, publisher or tag" autocomplete="off" spellcheck="false">${lens}</div>
+<div class="find large"><input id="search-text" name="q" type="search" aria-label="Search" placeholder="Name, host node, publisher" autocomplete="off" spellcheck="false">${lens}</div>
 <div class="row" id="search-filters"${isHome && html` hidden`}>
 <label>Tag <select id="search-tag"><option value="">Any</option></select></label>
 <label>System <select id="search-system"><option value="">Any</option>${options(systems)}</select></label>

@@ -1,4 +1,4 @@
-import { type Content, html, type Markup } from './markup.ts';
+import { type Content, html, Markup } from './markup.ts';
 
 const visible = /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const maxCodePoints = 8;
@@ -55,7 +55,8 @@ export function pictureAddress(text: string | undefined): string | undefined {
 export function webLink(address: string, text = address.replace(/^https?:\/\//, '')): Markup {
   const href = webAddress(address);
   if (href === undefined) return foreign(text);
-  return html`<a href="${href}" rel="noopener noreferrer nofollow">${foreign(text)}</a>`;
+  const shown = new Markup(foreign(text).text.replace(/(?<!<)\//g, '/<wbr>'));
+  return html`<a href="${href}" rel="noopener noreferrer nofollow">${shown}</a>`;
 }
 
 /** The browser's own formats take a slow phone milliseconds each. */

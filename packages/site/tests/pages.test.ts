@@ -202,48 +202,54 @@ describe('the page of a node', () => {
 });
 
 describe('a README', () => {
+  test('hides its first heading if that only repeats the name of the node', () => {
+    const headings = (name: string) =>
+      /<h3 class="h1[^"]*"/.exec(nodePage(site, filesOf(listed('a', { name, readme: '# C & D' }))))?.[0];
+    expect([headings('c & d'), headings('C')]).toEqual(['<h3 class="h1 unseen"', '<h3 class="h1"']);
+  });
+
   const rel = 'rel="noopener noreferrer nofollow"';
   const raw = `https://raw.githubusercontent.com/acme/blend/${commit}`;
 
   test.each([
-    ['# Hi **x**', '<h3 dir="auto" class="h1" id="readme-hi-x">Hi <strong>x</strong></h3>\n'],
+    ['# Hi **x**', '<h3 class="h1" id="readme-hi-x">Hi <strong>x</strong></h3>\n'],
     [
       '# a\n# a\n### c',
-      '<h3 dir="auto" class="h1" id="readme-a">a</h3>\n<h3 dir="auto" class="h1" id="readme-a-1">a</h3>\n<h4 dir="auto" class="h3" id="readme-c">c</h4>\n',
+      '<h3 class="h1" id="readme-a">a</h3>\n<h3 class="h1" id="readme-a-1">a</h3>\n<h4 class="h3" id="readme-c">c</h4>\n',
     ],
     [
       '[a](docs/more.md) [b](#Über%20uns) <a name="X y">c</a>',
-      `<p dir="auto"><a href="https://github.com/acme/blend/blob/${commit}/docs/more.md" ${rel}>a</a> <a href="#readme-über-uns">b</a> <span id="readme-x-y">c</span></p>\n`,
+      `<p><a href="https://github.com/acme/blend/blob/${commit}/docs/more.md" ${rel}>a</a> <a href="#readme-über-uns">b</a> <span id="readme-x-y">c</span></p>\n`,
     ],
-    ['[a](../../../../x) [c](javascript:alert)', '<p dir="auto"><span>a</span> <span>c</span></p>\n'],
-    ['<a href="java&#115;cript:alert(1)" onclick=x style=y>a</a>', '<p dir="auto"><span>a</span></p>\n'],
+    ['[a](../../../../x) [c](javascript:alert)', '<p><span>a</span> <span>c</span></p>\n'],
+    ['<a href="java&#115;cript:alert(1)" onclick=x style=y>a</a>', '<p><span>a</span></p>\n'],
     [
       '![p](docs/1.png) ![r](http://x.example/a.png) ![q](https://x.example/a.png)',
-      `<p dir="auto"><img src="${raw}/docs/1.png" alt="p" loading="lazy"> r <img src="https://x.example/a.png" alt="q" loading="lazy"></p>\n`,
+      `<p><img src="${raw}/docs/1.png" alt="p" loading="lazy"> r <img src="https://x.example/a.png" alt="q" loading="lazy"></p>\n`,
     ],
     [
       '<img alt="a>b" src="https://x.example/&quot;onerror=1">',
       '<img src="https://x.example/%22onerror=1" alt="a&gt;b" loading="lazy">',
     ],
     ['</div></section><b>open', '<b>open</b>'],
-    ['<svg><style><img onerror=x></style></svg><script>x</script><!-- y -->z', '<p dir="auto">z</p>\n'],
-    ['Use <style> and <svg onload=x> **well**', '<p dir="auto">Use  and  <strong>well</strong></p>\n'],
-    ["<p title='\"onmouseover=x'>a", '<p title="&quot;onmouseover=x" dir="auto">a</p>'],
-    ['a &#x202e;gnp.exe &rlm;\u202e &lt;b&gt;', '<p dir="auto">a gnp.exe  &lt;b&gt;</p>\n'],
-    ['`<img onerror>`', '<p dir="auto"><code>&lt;img onerror&gt;</code></p>\n'],
+    ['<svg><style><img onerror=x></style></svg><script>x</script><!-- y -->z', '<p>z</p>\n'],
+    ['Use <style> and <svg onload=x> **well**', '<p>Use  and  <strong>well</strong></p>\n'],
+    ["<p title='\"onmouseover=x'>a", '<p title="&quot;onmouseover=x">a</p>'],
+    ['a &#x202e;gnp.exe &rlm;\u202e &lt;b&gt;', '<p>a gnp.exe  &lt;b&gt;</p>\n'],
+    ['`<img onerror>`', '<p><code>&lt;img onerror&gt;</code></p>\n'],
     [
       '```js\n1 < 2\n```',
       '<pre tabindex="0"><code><span class="hljs-number">1</span> &lt; <span class="hljs-number">2</span>\n</code></pre>\n',
     ],
     ['```unknown\n1\n```', '<pre tabindex="0"><code>1\n</code></pre>\n'],
-    ['- [x] a\n- [ ] b', '<ul>\n<li dir="auto">☑ a</li>\n<li dir="auto">☐ b</li>\n</ul>\n'],
+    ['- [x] a\n- [ ] b', '<ul dir="auto">\n<li>☑ a</li>\n<li>☐ b</li>\n</ul>\n'],
     [
       '> [!NOTE]\n> Take care.',
-      '<blockquote dir="auto">\n<p dir="auto"><strong>Note</strong><br>\nTake care.</p>\n</blockquote>\n',
+      '<blockquote dir="auto">\n<p><strong>Note</strong><br>\nTake care.</p>\n</blockquote>\n',
     ],
     [
       'Fast[^1].\n\n[^1]: On *one* card.',
-      '<p dir="auto">Fast<sup><a href="#readme-fn-1">1</a></sup>.</p>\n<p id="readme-fn-1" dir="auto"><sup>1</sup> On <em>one</em> card.</p>\n',
+      '<p>Fast<sup><a href="#readme-fn-1">1</a></sup>.</p>\n<p id="readme-fn-1"><sup>1</sup> On <em>one</em> card.</p>\n',
     ],
   ])('%j becomes what can only be read', (text, expected) => {
     expect(renderReadme(text, place, 60_000)).toBe(expected);
@@ -258,7 +264,7 @@ describe('a README', () => {
     ['https://gitlab.com/a/b/c/-/tree/1.0.0', '<img src="https://gitlab.com/a/b/c/-/raw/1.0.0/a.png"'],
     ['https://codeberg.org/a/b/src/tag/v1.0.0', '<img src="https://codeberg.org/a/b/raw/tag/v1.0.0/a.png"'],
     ['https://github.com/acme/blend/tree/main', '<a href="https://github.com/acme/blend/blob/HEAD/a.png"'],
-    ['https://code.example/acme/blend', '<p dir="auto">p</p>'],
+    ['https://code.example/acme/blend', '<p>p</p>'],
   ])('links a picture of %s, and shows only one of the version', (repository, expected) => {
     const version = { version: '1.0.0' };
 

@@ -119,6 +119,7 @@ export function Days({ days, states }: Spending) {
       <section class="box">
         <h2>Tasks by state</h2>
         <dl>{Object.entries(states).map(([state, count]) => row([state, number(count)]))}</dl>
+        {Object.keys(states).length === 0 && <p class="quiet">No task yet.</p>}
       </section>
     </>
   );

@@ -73,13 +73,13 @@ export function TaskForm({ config, operation, body, films, onChoose, onChange, o
         <div class="fields">{others.map((name) => fieldOf(name, true))}</div>
       </details>
       <div class="field">
-        <label for="failure">Goes wrong, on request</label>
+        <label for="failure">Simulated failure</label>
         <select
           id="failure"
           value={failure}
           onChange={({ currentTarget }) => setFailure(currentTarget.value)}
         >
-          <option value="">No: the simulated provider does its work</option>
+          <option value="">None: the provider does its work</option>
           {config.failures.map(([word, meaning]) => (
             <option key={word} value={word}>
               {word} {meaning}
