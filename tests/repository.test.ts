@@ -465,7 +465,7 @@ describe('the lines', () => {
     // The site and the studio
     61: [171, 60, 1435, 1320, 73],
     // Self-service: its routes, commands and page
-    62: [2441, 290, 207, 2083, 1182],
+    62: [2441, 290, 212, 2083, 1182],
     // Ceremony of tests
     63: [-148, -34, -11, -179, -878],
   };

@@ -111,7 +111,7 @@ function Nodes({ ask, path, isOwner }: Part) {
           <button type="button" disabled={page === 1} onClick={() => setPage(page - 1)}>
             Before
           </button>{' '}
-          {page} of {data.totalPages}{' '}
+          Page {page} of {data.totalPages}, {data.total} nodes{' '}
           <button type="button" disabled={page === data.totalPages} onClick={() => setPage(page + 1)}>
             Next
           </button>
