@@ -7,7 +7,7 @@ export const texts = {
   stageDown:
     'Requests fail because of the stage, its public files can’t be read, or all background work stands still. See the alarms that fire with it; AWS’s health in the region. Since a deployment: [roll back](#roll-back). Until then: see those alarms.',
   faults:
-    'Functions crashed, ran out of time or memory, or failed an event (`proxies`: paid routes; `requests`: other routes; `work`: background work). See the dashboard for which; `causes`. Since a deployment: [roll back](#roll-back). Until then: callers get the gateway’s 500 or 503; work is repeated.',
+    'Functions crashed, ran out of time or memory, or failed an event (`proxies`: paid routes; `requests`: others; `work`: background work). See the dashboard for which; `causes`. Since a deployment: [roll back](#roll-back). Until then: callers get the gateway’s 500 or 503; work is repeated.',
   internalErrors:
     'A function returned `internal_error`. See the saved query “faults by cause”; a `secret` line names a bad secret. Since a deployment: [roll back](#roll-back). Until then: callers get 500.',
   slow: 'One in 20 requests to a route takes longer than 2 s (paid routes: 15 s). See the dashboard for the route; `provider_ms` and `cold_start` in its lines. If `provider_ms` is most of `ms`, tell the provider. Otherwise, check table throttles and the token issuer. Until then: callers wait.',
@@ -16,19 +16,19 @@ export const texts = {
   serverErrors:
     'Over 5 % of requests got a 5xx, in 3 of 5 minutes or (`repeated-`) three times an hour. See 5xx lines by `code`; `gateway_error` of the access log. Remove what `causes` names. Until then: callers retry; a purchase without a key may be paid twice.',
   clientErrors:
-    'Over half of at least 20 requests got a 4xx. See lines by `code` and `principal`; 429 in the access log. `unauthorized`: check whether the issuer or its keys changed. 429: raise `rateLimit`. One caller: disable it at the issuer. Until then: those callers get nothing.',
+    'Over half of at least 20 requests got a 4xx. See lines by `code` and `principal`; 429 in the access log. `unauthorized`: check the issuer and its keys. 429: raise `rateLimit`. One caller: disable it at the issuer. Until then: those callers get nothing.',
   tableThrottles:
-    'DynamoDB throttles the table or its index. See lines with `throttled`. `MaxOnDemandThroughputExceeded`: raise `tableMaxReads` or `tableMaxWrites`. `KeyRangeThroughputExceeded`: limit the caller that uses one key too often. Until then: those requests get 503 with `Retry-After`; work is repeated.',
+    'DynamoDB throttles the table or its index. See lines with `throttled`. `MaxOnDemandThroughputExceeded`: raise `tableMaxReads` or `tableMaxWrites`. `KeyRangeThroughputExceeded`: limit the caller. Until then: those requests get 503 with `Retry-After`; work is repeated.',
   providerCredentials:
     'A provider rejects our key. See `provider` of the lines; who changed the key. [Store a valid key](#keys-and-tokens). Until then: that provider’s requests fail, uncharged.',
   providerQuota:
     'Our account at a provider has no credits. See `provider` of the lines; the provider’s account. Buy credits. Until then: that provider’s requests fail, uncharged.',
   providerErrors:
-    'Over 20 % of a provider’s calls failed, timed out or got an invalid reply. See `provider_status` by `provider`. Tell the provider. Afterwards, conclude attempts that it didn’t charge. Until then: callers get 502 or 504; each such call holds its ceiling.',
+    'Over 20 % of a provider’s calls failed. See `provider_status` by `provider`. Tell the provider. Afterwards, conclude attempts that it didn’t charge. Until then: callers get 502 or 504; each such call holds its ceiling.',
   noSuccess:
-    'Several callers made at least 10 calls of an operation in 30 minutes, and the provider accepted none. See lines by `function`, `code`, `provider_status` and `causes`. Status 404: correct the provider’s URL. 400: check whether the provider changed its API. 429: ask the provider for a higher limit. Until then: nobody can use that operation.',
+    'Several callers made at least 10 calls of an operation in 30 minutes. The provider accepted none. See lines by `function`, `code`, `provider_status` and `causes`. Status 404: correct the provider’s URL. 400: check whether the provider changed its API. 429: ask the provider for a higher limit. Until then: nobody can use that operation.',
   credits:
-    'The providers charged more than `creditsPerHourAlarm` in an hour. See lines with `credits` by `principal`. Leaked token: [block its caller](#keys-and-tokens). Growth: raise the parameter. Until then: the money is spent; callers’ limits still hold.',
+    'The providers charged more than `creditsPerHourAlarm` in an hour. See lines with `credits` by `principal`. Leaked token: [block its caller](#keys-and-tokens). Growth: raise the parameter. Until then: callers’ limits still hold.',
   ceiling:
     'A task cost more than its ceiling. See `credits_above_ceiling`. Raise its rate in `creditRates` now. Until then: a caller’s limit isn’t exact.',
   lostChanges:
@@ -50,11 +50,11 @@ export const texts = {
   indexAge:
     'The public index is over 5 minutes behind, or no heartbeat has reached it for 15 minutes. See `index` and `heartbeat` lines, throttles and the event source of `writeIndex`. Remove the cause. After a day, the stream has lost changes: run `npm run admin -- index rebuild $on`. Until then: readers see the old state, even of what is banned.',
   failedReads:
-    'Readers can’t get archives, the index, task statuses or pages, or the function `watchReads`, which tries this each minute, has stopped. See `failed` in its `reads` lines. Status 403: check the bucket’s policy. Another one: check CloudFront’s health and the site’s DNS record. No lines: enable the function’s rule. Until then: nobody downloads, searches or reads a status.',
+    'Readers can’t get archives, the index, statuses or pages, or `watchReads`, which tries this each minute, has stopped. See `failed` in its `reads` lines. Status 403: check the bucket’s policy. Another one: check CloudFront’s health and the site’s DNS record. No lines: enable its rule. Until then: nobody downloads, searches or reads a status.',
   downloadBytes:
     'The distributions sent more than `gigabytesPerHourAlarm` in an hour. See their logs in `<bucketName>-logs`, kept with `accessLogs=on`. An attack: set `webAclArn` to an ACL with a rate rule. Growth: raise the parameter. Until then: each GB costs 0.085 dollars.',
   bulkThrottles:
-    'More than one bulk request a second was above `bulkRateLimit` and got 429. See `ip` in the access log’s lines of that route. One address: put a distribution before the API (docs/capacity.md). Many: have clients read known versions from the index, or raise `bulkRateLimit`. Until then: clients of bulk wait and repeat.',
+    'Bulk requests above `bulkRateLimit` get 429, over one a second. See `ip` in the access log’s lines of that route. One address: put a distribution before the API (docs/capacity.md). Many: have clients read the index, or raise `bulkRateLimit`. Until then: clients of bulk wait and repeat.',
   unknownStates:
-    'The provider named a state of a task that this service doesn’t know. See `unknown_state` lines. Add the word to `providerStates`. Until then: those tasks keep their last state, for seven days at most.',
+    'A provider named an unknown state of a task. See `unknown_state` lines. Add the word to `providerStates`. Until then: those tasks keep their last state, for seven days at most.',
 };

@@ -1,5 +1,4 @@
 import { providerNames } from '../../lib/config.ts';
-import type { Alarm } from '../../infra/template/alarm-resources.ts';
 import { alarmsOf } from '../../infra/template/alarms.ts';
 
 const oneFunction = {
@@ -34,21 +33,9 @@ export function alarmTable(): string {
     .map((alarms) => {
       const names = alarms.map(({ name, level }) => (level === 'wake' ? `**\`${name}\`**` : `\`${name}\``));
       const [says, broken] = alarms[0]?.text.split(/ Until then: (.*)\./) ?? [];
-      const length = [...new Set(alarms.map(badFor))].join('; ');
-      return `| ${names.join(', ')} | ${length} | ${says} | ${broken} |\n`;
+      return `| ${names.join(', ')} | ${says} | ${broken} |\n`;
     })
     .join('');
-}
-
-/** For how long its data must be bad, or which alarms must fire. */
-function badFor(alarm: Alarm): string {
-  if ('rule' in alarm) return alarm.rule.replaceAll(/[a-z][a-z-]+/g, '`$&`').toLowerCase();
-  return lengthOf(alarm.seconds * alarm.periods[0]);
-}
-
-function lengthOf(seconds: number): string {
-  const hours = seconds / 3600;
-  return hours < 1 ? `${seconds / 60} min` : `${hours} h`;
 }
 
 /** The runbook with a new table. */
