@@ -28,7 +28,7 @@ export const texts = {
   noSuccess:
     'Several callers made at least 10 calls of an operation in 30 minutes. The provider accepted none. See lines by `function`, `code`, `provider_status` and `causes`. Status 404: correct the provider’s URL. 400: check whether the provider changed its API. 429: ask the provider for a higher limit. Until then: nobody can use that operation.',
   credits:
-    'The providers charged more than `creditsPerHourAlarm` in an hour. See lines with `credits` by `principal`. Leaked token: [block its caller](#keys-and-tokens). Growth: raise the parameter. Until then: callers’ limits still hold.',
+    'The providers charged more than `creditsPerHourAlarm` in an hour. See lines with `credits` by `principal`. Leaked token: [block its caller](#keys-and-tokens). Growth: raise the parameter. Until then: more is spent, within callers’ limits.',
   ceiling:
     'A task cost more than its ceiling. See `credits_above_ceiling`. Raise its rate in `creditRates` now. Until then: a caller’s limit isn’t exact.',
   lostChanges:
