@@ -364,13 +364,6 @@ describe('the documents', () => {
       expect(file ? existsSync(file) : items.includes(`\n${item}. **`)).toBe(true);
   });
 
-  test('docs/capacity.md names tests that exist for what a tenant can make large', () => {
-    const files = readFileSync('docs/capacity.md', 'utf8').match(/(?<=\| `)tests\/[^`]+/g) ?? [];
-
-    expect(files.length).toBeGreaterThan(10);
-    expect(files.filter((file) => !existsSync(file))).toEqual([]);
-  });
-
   test('docs/CONTRIBUTING.md has the lanes that npm run configuration writes', () => {
     expect(readFileSync('docs/CONTRIBUTING.md', 'utf8')).toContain(laneTable());
   });
@@ -467,7 +460,7 @@ describe('the lines', () => {
     // Self-service: its routes, commands and page
     62: [2441, 290, 212, 2083, 1182],
     // Ceremony of tests
-    63: [-148, -34, -24, -179, -878],
+    63: [-148, -34, -24, -179, -1114],
   };
   /** For all rooms at the end of the round. */
   const aim = 83_000;

@@ -8,7 +8,7 @@ import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
 import { memberIdOf } from '../../lib/caller.ts';
 import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
-import { admin, adminJson, duringNextWrite } from '../support/admin.ts';
+import { admin, adminJson } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';
 import { addNode, addPublisher, addToken, addVersion, storedItem } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
@@ -97,17 +97,6 @@ describe('member', () => {
       expect(await ownersOf('solo')).toEqual([]);
     },
   );
-
-  test('keeps an owner while another administrator removes the only other one', async () => {
-    await addPublisher('pair', { ann: 'owner', bob: 'owner' });
-    const { status, stderr } = await duringNextWrite(
-      () => admin('member', 'remove', 'pair', 'bob'),
-      () => admin('member', 'remove', 'pair', 'ann'),
-    );
-
-    expect([status, await ownersOf('pair')]).toEqual([1, ['ann']]);
-    expect(stderr).toMatch(/^"ann" is the last owner of "pair"/);
-  });
 });
 
 describe('token', () => {
@@ -178,34 +167,20 @@ describe('node', () => {
   });
 
   test.each([
-    ['publisher', 'acme', 'the publisher "acme"'],
-    ['node', 'told', 'the node "told"'],
-    ['caller', 'told', 'told'],
-    ['node-version', 'told 1.0.0', 'version 1.0.0 of "told"'],
-  ])('says what a command did to a %s, or that it changed nothing', async (noun, subject, name) => {
-    if (noun === 'node') await addNode('acme', 'told');
-    if (noun === 'node-version') await addVersion('acme', 'told', '1.0.0');
-    const did = async (verb: string, ...options: string[]) => {
-      const { status, stdout } = await admin(noun, verb, ...subject.split(' '), ...options);
-      expect(status).toBe(0);
-      return stdout;
-    };
-    const [stop, resume] = noun === 'caller' ? ['block', 'unblock'] : ['ban', 'unban'];
-    const texts = [
-      await did(stop, '--reason', 'spam'),
-      await did(resume),
-      await did(resume),
-      ...(noun === 'node-version' ? [await did('flag', '--reason', 'odd'), await did('unflag')] : []),
-    ];
+    ['publisher', 'ban', 'acme', 'the publisher "acme"'],
+    ['node', 'ban', 'told', 'the node "told"'],
+    ['caller', 'block', 'told', 'told'],
+    ['node-version', 'ban', 'told 1.0.0', 'version 1.0.0 of "told"'],
+    ['node-version', 'flag', 'told 1.0.0', 'version 1.0.0 of "told"'],
+  ])('says what %s un%s did to %s, or that it changed nothing', async (noun, verb, subject, name) => {
+    await addNode('acme', 'told');
+    await addVersion('acme', 'told', '1.0.0');
+    const did = async (word: string, ...options: string[]) =>
+      (await admin(noun, word, ...subject.split(' '), ...options)).stdout;
+    await did(verb, '--reason', 'spam');
 
-    expect(texts[1]).toMatch(new RegExp(`^Un${stop}\\w+ ${name}[.:]`));
-    expect(texts[2]).toMatch(/nothing changed/i);
-    expect(texts.filter((text) => /nothing changed/i.test(text))).toHaveLength(1);
-    expect(texts.slice(3)).toEqual(
-      noun === 'node-version'
-        ? [`Flagged ${name}: it is flagged.\n`, `Unflagged ${name}: it is active.\n`]
-        : [],
-    );
+    expect(await did(`un${verb}`)).toMatch(new RegExp(`^Un${verb}\\w+ ${name}[.:]`));
+    expect(await did(`un${verb}`)).toMatch(/nothing changed/i);
   });
 
   test('shows no control characters that redraw the terminal', async () => {

@@ -4,7 +4,6 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { HttpServer } from '../../tools/processes/http-server.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl, type Upload } from '../../lib/bucket/object-keys.ts';
-import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { demo } from '../../tools/local/demo.ts';
@@ -45,58 +44,6 @@ test('keeps an archive denied that another ban still holds', async () => {
   await admin('node-version', 'unban', nodeId, '1.0.0');
 
   expect([held, await answerOf(address)]).toEqual([403, 200]);
-});
-
-test('denies an archive whose finalizer died between copying it and saying so', async () => {
-  const bytes = demoArchive(nodeId);
-  const upload = await publish(nodeId, '1.0.0');
-  await put(upload, bytes);
-  const remove = intercept(dynamodb, async ({ input, send }) => {
-    if (JSON.stringify(input).includes('NodeVersionStatusActive')) throw new Error('killed');
-    return send();
-  });
-  await finalize(upload).catch(() => undefined);
-  remove();
-  const address = objectUrl(archiveKey(upload, sha256(bytes)));
-  const before = await answerOf(address);
-  await admin('node-version', 'ban', nodeId, '1.0.0', ...because);
-
-  expect([before, await answerOf(address)]).toEqual([200, 403]);
-});
-
-/** What happens while a finalizer copies the archive, and whether the finalizer dies then and its event comes again. */
-test.each([
-  ['its version', () => ['node-version', 'ban', nodeId, '1.0.0'], false],
-  ['its version, which is published again', () => ['node-version', 'ban', nodeId, '1.0.0'], true],
-  ['its node', () => ['node', 'ban', nodeId], false],
-  ['its publisher', () => ['publisher', 'ban', demo.publisherId], true],
-  ['its version, which is lifted before the mark', () => ['node-version', 'ban', nodeId, '1.0.0'], false],
-])('denies an archive that is copied right after the ban of %s', async (label, words, dies) => {
-  const bytes = demoArchive(nodeId);
-  const upload = await publish(nodeId, '1.0.0');
-  await put(upload, bytes);
-  const unban = () => admin(...words().map((word) => word.replace(/^ban$/, 'unban')));
-  const remove = intercept(s3(), async ({ command, send }) => {
-    if (/lifted/.test(label) && command === 'PutObjectTaggingCommand') await unban();
-    if (command !== 'CopyObjectCommand') return send();
-    if (/again/.test(label)) await publish(nodeId, '1.0.0');
-    await admin(...words(), ...because);
-    const output = await send();
-    if (dies) throw new Error('killed');
-    return output;
-  });
-  await finalize(upload).catch(() => undefined);
-  remove();
-  if (dies) await finalize(upload);
-  const address = objectUrl(archiveKey(upload, sha256(bytes)));
-  const banned = await answerOf(address);
-  // The distribution may have copies from before the mark.
-  const isOwed = (await storedNode(nodeId))?.intent !== undefined;
-  await unban();
-
-  const isDenied = !/lifted/.test(label);
-  expect([banned, await answerOf(address)]).toEqual([isDenied ? 403 : 200, 200]);
-  expect(isOwed).toBe(isDenied);
 });
 
 test('aligns nothing again if the event of an archive comes again that was published before', async () => {

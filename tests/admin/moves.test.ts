@@ -5,10 +5,8 @@ import { folder } from '@node-registry/testing/folders';
 import { nodePath } from '@node-registry/registry-rules/index-paths';
 import { readText } from '../../lib/bucket/public-file.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
-import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { begunVersionsKey } from '../../lib/store/keys.ts';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
-import { intercept } from '../support/intercept.ts';
 import { addNode, addVersion, storedNode, storedItem } from '../support/registry.ts';
 import {
   addTwoPublishers,
@@ -71,35 +69,6 @@ test('an old id takes no token and no trust, keeps its history, and is taken bac
   expect((await admin('publisher', 'rename', `${from}-3`, from)).status).toBe(0);
   const edits = [await updateAs(`${from}-2`, 'olga'), await updateAs(from, 'olga')];
   expect([await owners(), edits.map(({ status }) => status)]).toEqual([[from], [200, 200]]);
-});
-
-test.each([
-  ['removed', 'rename', () => ['member', 'remove', from, 'nora']],
-  ['removed', 'merge', () => ['member', 'remove', from, 'nora']],
-  ['erased', 'rename', () => ['person', 'erase', 'nora']],
-  ['erased', 'merge', () => ['person', 'erase', 'nora']],
-])('a member who is %s before any write of a %s does not stay one', async (_, verb, words) => {
-  for (let place = 1, writes = place; writes >= place; place += 1) {
-    await addTwoPublishers();
-    await admin('member', 'add', from, 'nora');
-    const into = verb === 'merge' ? to : `${from}-2`;
-    let amid: Awaited<ReturnType<typeof admin>> | undefined;
-    writes = 0;
-    const remove = intercept(dynamodb, async ({ command, send }) => {
-      if (/Transact|Put|Update|Delete/.test(command)) writes += 1;
-      if (writes === place && !amid) {
-        amid = { status: 1, stdout: '', stderr: '' };
-        amid = await admin(...words());
-      }
-      return send();
-    });
-    await admin('publisher', verb, from, ...(verb === 'merge' ? ['--into', into] : [into]));
-    remove();
-    const { members } = await adminJson('publisher', 'show', into);
-
-    // After the last of them the administrator hears of the new id.
-    if (amid?.status === 0) expect(members.map(({ id }: { id: string }) => id)).not.toContain('nora');
-  }
 });
 
 test('a merge into a banned publisher moves nothing', async () => {

@@ -4,11 +4,8 @@ import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { handler as publish } from '../../functions/publish-node-version.ts';
-import { finishPublishing } from '../../lib/registry/finalizing.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
-import { dynamodb } from '../../lib/store/dynamodb.ts';
-import { admin, adminJson, duringNextWrite } from '../support/admin.ts';
-import { beforeNext } from '../support/intercept.ts';
+import { admin, adminJson } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';
 import {
   addNode,
@@ -117,33 +114,6 @@ describe('node-version ban', () => {
     expect(String(pending_since) >= lifted).toBe(true);
     expect([resumed.status, resumed.body.node_version.id]).toEqual([201, body.node_version.id]);
   });
-
-  test('does not lose an upload that finishes between its reads and its write', async () => {
-    await addActive('1.0.0', '3.0.0');
-    await publishVersion('2.0.0');
-    await duringNextWrite(
-      () => activate('2.0.0'),
-      () => admin('node-version', 'ban', nodeId, '3.0.0', ...reason),
-    );
-
-    expect(await latestVersion()).toBe('2.0.0');
-  });
-
-  test('keeps a flag that another administrator sets between its reads and its write', async () => {
-    await addActive('1.0.0');
-    await duringNextWrite(
-      () => admin('node-version', 'flag', nodeId, '1.0.0', '--reason', 'Under review'),
-      () => admin('node-version', 'ban', nodeId, '1.0.0', ...reason),
-    );
-    const banned = await inBulk('1.0.0');
-    const { stderr } = await admin('node-version', 'unflag', nodeId, '1.0.0');
-    await admin('node-version', 'unban', nodeId, '1.0.0');
-
-    expect(banned.status).toBe('NodeVersionStatusBanned');
-    expect(stderr).toMatch(/is banned; only active and flagged ones can be unflagged\.\n$/);
-    const flagged = { status: 'NodeVersionStatusFlagged', status_reason: 'Under review' };
-    expect(await inBulk('1.0.0')).toMatchObject(flagged);
-  });
 });
 
 describe('node-version ban of many', () => {
@@ -212,6 +182,17 @@ describe('node ban and publisher ban', () => {
     expect([await states(), await latestVersion()]).toEqual([before, '1.2.0']);
   });
 
+  test('keep the state of a node that its owner had withdrawn, and lifting them restores it', async () => {
+    const withdrawn = { status: 'NodeStatusDeleted', status_detail: 'Moved' };
+    await setFields(nodeKey(nodeId), withdrawn);
+    for (const why of ['A copy', 'Steals keys']) await admin('node', 'ban', nodeId, '--reason', why);
+    const banned = await storedNode(nodeId);
+    await admin('node', 'unban', nodeId);
+
+    expect(banned).toMatchObject({ status: 'NodeStatusBanned', status_detail: 'Steals keys' });
+    expect(await storedNode(nodeId)).toMatchObject(withdrawn);
+  });
+
   test('reach more versions than a transaction has room for', async () => {
     const labels = Array.from({ length: 26 }, (_, patch) => `1.0.${patch}`);
     await addActive(...labels);
@@ -222,34 +203,6 @@ describe('node ban and publisher ban', () => {
     expect(await denied()).toBe(26);
     await admin('node', 'unban', nodeId);
     expect(await denied()).toBe(0);
-  });
-
-  test('restore an upload that finishes right before its version is banned', async () => {
-    await publishVersion('1.0.0');
-    beforeNext(dynamodb, /Transact/, async () => {
-      beforeNext(dynamodb, /Transact/, () => activate('1.0.0'));
-    });
-    await admin('node', 'ban', nodeId, '--reason', 'A copy');
-    await admin('node', 'unban', nodeId);
-
-    expect(await inBulk('1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
-  });
-
-  test('stop the downloads of a node that its owner withdraws right before, and withdraw it again when lifted', async () => {
-    await addActive('1.0.0');
-    const withdrawn = { status: 'NodeStatusDeleted', status_detail: 'Moved' };
-    await duringNextWrite(
-      () => setFields(nodeKey(nodeId), withdrawn),
-      () => admin('node', 'ban', nodeId, '--reason', 'A copy'),
-    );
-    await admin('node', 'ban', nodeId, '--reason', 'Steals keys');
-    const [banned, whileBanned] = [await storedNode(nodeId), await inBulk('1.0.0')];
-    await admin('node', 'unban', nodeId);
-
-    expect(banned).toMatchObject({ status: 'NodeStatusBanned', status_detail: 'Steals keys' });
-    expect(whileBanned).not.toHaveProperty('downloadUrl');
-    expect(await storedNode(nodeId)).toMatchObject(withdrawn);
-    expect(await inBulk('1.0.0')).toHaveProperty('downloadUrl');
   });
 });
 
@@ -350,10 +303,3 @@ test('node-version list shows the highest version first and marks the latest', a
     /^VERSION +STATUS .*\n1\.10\.0 +banned .*\n1\.9\.0 \(latest\) +active .*\n1\.2\.0 +active /,
   );
 });
-
-/** An upload's end. */
-async function activate(version: string): Promise<void> {
-  const changes = { status: 'NodeVersionStatusActive', archive_key: 'late.zip' };
-  await setFields(nodeVersionKey(nodeId, version), changes);
-  await finishPublishing({ deadline: Date.now() + 9_000 }, nodeId, version);
-}

@@ -138,14 +138,6 @@ describe('request show', () => {
     ]);
     expect((await admin('request', 'show', 'shown-rejected')).stdout).toMatch(/^Code +provider_rejected$/m);
   });
-
-  test('says which query finds a request without records', async () => {
-    const { stdout } = await admin('request', 'show', 'never-seen');
-
-    expect(stdout).toMatch(
-      /^No record of a paid request has this id on these days\..*filter request_id = 'never-seen' or /s,
-    );
-  });
 });
 
 test('logs a line right before a paid request is sent, under the ids of its other lines', async () => {

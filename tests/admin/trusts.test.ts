@@ -3,7 +3,7 @@ import { absent } from '../../lib/store/items.ts';
 import { trustKey } from '../../lib/store/keys.ts';
 import { put } from '../../lib/store/write.ts';
 import { addTrust, removeTrust } from '../../tools/admin/registry/trusts.ts';
-import { admin, adminJson, duringNextWrite, limitPages } from '../support/admin.ts';
+import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { addPublisher, storedItem } from '../support/registry.ts';
 import '../support/in-order.ts';
 
@@ -16,13 +16,12 @@ async function history(publisher: string): Promise<[string, string][]> {
 }
 
 describe('npm run admin -- trust', () => {
-  test('adds a trust, lists it as not pinned, removes it, and leaves the history of both', async () => {
+  test('adds a trust, lists it, removes it, and leaves the history of both', async () => {
     await addPublisher('acme', {});
     const shared = 'octo/ci/.github/workflows/publish.yml@refs/tags/v1';
     const options = `--job-workflow ${shared} --environment production --ref refs/tags/v* --node One`;
     const added = await adminJson('trust', 'add', 'acme', ...job, ...options.split(' '));
     const before = await adminJson('trust', 'list', 'acme');
-    const listed = await admin('trust', 'list', 'acme');
     const removed = await adminJson('trust', 'remove', 'acme', added.id);
     const again = await adminJson('trust', 'remove', 'acme', added.id);
 
@@ -33,9 +32,6 @@ describe('npm run admin -- trust', () => {
       ...{ environment: 'production', ref: 'refs/tags/v*', node_id: 'One' },
     });
     expect(before).toEqual([added]);
-    expect(listed.stdout).toMatch(
-      /active .* octo\/nodes .* release\.yml .* octo\/ci.*@refs\/tags\/v1 .* production .* refs\/tags\/v\* .* One .* not yet/,
-    );
     expect(again).toEqual(removed);
     expect(await adminJson('trust', 'list', 'acme')).toEqual([{ ...added, revoked_at: removed.revoked_at }]);
     const detail = `octo/nodes release.yml, by ${shared}, environment production, refs/tags/v*, node One, ${gitHub}`;
@@ -106,24 +102,5 @@ describe('npm run admin -- trust', () => {
     expect(await addTrust({ operator: 'admin' }, 'many', trust(100))).toMatchObject({
       repository: 'octo/r100',
     });
-  });
-
-  test('removes a trust once, though two administrators do it at once', async () => {
-    await addPublisher('both', {});
-    const { id } = await addTrust({ operator: 'admin' }, 'both', {
-      issuer: gitHub,
-      repository: 'octo/nodes',
-      workflow: 'a.yml',
-    });
-    let first = '';
-    const second = await duringNextWrite(
-      async () => {
-        first = await removeTrust({ operator: 'admin' }, 'both', id);
-      },
-      () => removeTrust({ operator: 'admin' }, 'both', id),
-    );
-
-    expect(second).toBe(first);
-    expect((await history('both')).filter(([action]) => action === 'trust remove')).toHaveLength(1);
   });
 });
