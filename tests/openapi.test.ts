@@ -225,6 +225,7 @@ describe('breaking changes', () => {
 
   test.each<[string, (copy: Any) => unknown]>([
     ['POST /bulk/nodes/versions: api', (copy) => delete copy.paths['/bulk/nodes/versions']],
+    ['node_version/changelog` from the response', (copy) => delete at(copy, reply).changelog],
     ['node_version/tags` became nullable', (copy) => (at(copy, reply).tags.type = ['array', 'null'])],
     ['maxLength was decreased to `10`', (copy) => (at(copy, body).prompt.maxLength = 10)],
     [

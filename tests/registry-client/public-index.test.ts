@@ -87,19 +87,6 @@ describe('createPublicIndex', () => {
     expect(requests.map(({ status }) => status)).toEqual(Array.from({ length: 17 }, () => 304));
   });
 
-  test('finds what is new after a change of the catalog', async () => {
-    const index = reader();
-    expect(await index.search('renamed')).toEqual([]);
-    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
-    const taken = recordStream(dynamodb);
-    await setFields(nodeKey('upscaler'), { name: 'Renamed Upscaler' });
-    await handler({ Records: taken() }, { getRemainingTimeInMillis: () => 30_000 });
-
-    expect((await index.search('renamed')).map(({ id }) => id)).toEqual(['upscaler']);
-    clock.mockRestore();
-    await setFields(nodeKey('upscaler'), { name: 'Video Upscaler' });
-  });
-
   test('downloads an archive, and rejects one with other bytes than were published', async () => {
     const index = reader();
     const version = (await index.node('upscaler'))?.latest_version;

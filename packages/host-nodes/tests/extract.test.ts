@@ -33,13 +33,4 @@ describe('npm run extract', () => {
     expect(status).toBe(0);
     expect(stdout).toMatch(/^owner\+pack: success, 1 nodes, \d+ steps, [\d.]+ s\n1 packs, 1 nodes; /);
   });
-
-  test('rejects a folder without packs', async () => {
-    const empty = await extract();
-
-    expect([empty.status, empty.stderr]).toEqual([
-      2,
-      `There is no folder in ${folder}. See npm run extract -- --help\n`,
-    ]);
-  });
 });

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { RegistryError } from '@node-registry/registry-client';
 import { folder } from '@node-registry/testing/folders';
 import { fc } from '@node-registry/testing/properties';
@@ -11,8 +11,6 @@ import { failureOf, shown } from '../failure.ts';
 import { leaveStep } from '../github-step.ts';
 import { end, reportOf, say, writeTo } from '../output.ts';
 import { printable, printableJson } from '../printable.ts';
-import { run } from '../program.ts';
-import { progressBar } from '../progress.ts';
 
 const api = await startReplies();
 let written = '';
@@ -119,24 +117,6 @@ describe('an error of the registry', () => {
   });
 });
 
-test('progress is a bar on a terminal, and elsewhere a line after each ten seconds', () => {
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
-  const drawn: string[] = [];
-  const write = (text: string) => drawn.push(text);
-  const line = progressBar({ write }, 2_000_000);
-  [1, 1_000_000, 1_500_000].forEach((bytes, at) => {
-    jest.advanceTimersByTime(at % 2 === 0 ? 10_000 : 1);
-    line.show(bytes);
-  });
-  jest.useRealTimers();
-  const bar = progressBar({ isTTY: true, write }, 99_000);
-  bar.show(49_500);
-  bar.finish();
-
-  expect(drawn.at(-3)).toBe('  50% of 2.0 MB\n');
-  expect(drawn.slice(-2)).toEqual([`\r  ${'█'.repeat(15)}${'░'.repeat(15)} 50% of 99.0 kB`, '\n']);
-});
-
 describe('text from a folder or a server', () => {
   const evil = 'x\n::add-path::/tmp/evil\u202E\u001B[2J ##[add-path]y';
 
@@ -160,21 +140,6 @@ describe('text from a folder or a server', () => {
 
     expect([plan, wrong, unknown, misspelled, rejected].map(({ code }) => code)).toEqual([0, 2, 2, 2, 2]);
     for (const { stdout, stderr } of [plan, wrong, unknown, misspelled, rejected]) check(stdout + stderr);
-  });
-
-  test('stands below the bar of an upload that failed', async () => {
-    const published = { signedUrl: `${api.url}/`, node_version: { version: '1.0.0' } };
-    api.add({ status: 201, body: published }, { status: 403 });
-    await writeFiles(folder, { 'node.py': 'x' });
-    const named = '--publisher demo --node x --version 1.0.0 --token x --access-token x'.split(' ');
-    const stream = { isTTY: true, write: (text: string) => (written += text) };
-    writeTo({ stdout: stream, stderr: stream });
-    const code = await run(['publish', folder, ...named, '--base-url', api.url]);
-
-    expect([code, written]).toEqual([
-      5,
-      expect.stringMatching(/\r {2}█{30} 100% of \d+ B\nThe upload was answered/),
-    ]);
   });
 
   test.each([[[]], [['--json']]])('prints harmless answers of a registry, with %j', async (flags) => {

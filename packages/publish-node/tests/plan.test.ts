@@ -390,16 +390,6 @@ test('rejects a folder that is too large with its ten largest files', async () =
   );
 });
 
-describe('the command line', () => {
-  test('prints its help without arguments', async () => {
-    const { code, stdout } = await publishNode([]);
-
-    expect([code, stdout]).toEqual([0, expect.stringContaining('Usage: publish-node')]);
-    for (const name of 'publish pack status whoami withdraw restore deprecate show init pending'.split(' '))
-      expect(stdout).toContain(`  ${name} `);
-  });
-});
-
 describe('a word from another tool', () => {
   test.each([
     ['unpublish', 'withdraw'],
