@@ -48,23 +48,4 @@ describe('the local pages', () => {
 
     expect(without.map((article) => article.split('"', 1)[0])).toEqual(['relightResult', 'taskCreations']);
   });
-
-  test.each([
-    ['GET', '/', 200, 'text/html; charset=utf-8'],
-    ['GET', '/site/studio.js', 200, 'text/javascript; charset=utf-8'],
-    ['GET', '/demo.zip?version=1.0.0', 200, 'application/zip'],
-    ['GET', '/reference', 301, null],
-    ['HEAD', '/', 200, 'text/html; charset=utf-8'],
-    ['POST', '/', 404, null],
-  ])('answer %s %s with %i and %j', async (method, path, status, type) => {
-    const answer = await ask(method, path);
-
-    expect([answer.status, answer.type]).toEqual([status, type]);
-    expect(answer.body.length > 100).toBe(status === 200 && method === 'GET');
-  });
-
-  test('answer what a page of their own asks for, and no other page of this machine', async () => {
-    expect((await ask('GET', '/', { origin: pages.url })).status).toBe(200);
-    expect((await ask('GET', '/', { origin: 'http://localhost:1' })).status).toBe(403);
-  });
 });

@@ -152,10 +152,7 @@ describe('npm start', () => {
 });
 
 // A request and an event. A command takes seconds, and tests/functions answers every sample event.
-const shown = {
-  'update-node': '"statusCode": 200',
-  'finalize-upload': '"node_id":"demo-node"',
-};
+const shown = { 'update-node': '"statusCode": 200', 'finalize-upload': '"node_id":"demo-node"' };
 
 /** The offset of its ports is the only hint to where the stack is. */
 function offsetOnly(): NodeJS.ProcessEnv {

@@ -66,17 +66,6 @@ describe('npm run token', () => {
     expect(other.repository_owner_id).toBe(first.repository_owner_id);
   });
 
-  test.each([
-    ['--user x --ci octo/nodes', 'Give either --user for a person, or --ci for a job.'],
-    ['--ci nodes', /^Option '--ci <OWNER.REPOSITORY>' argument 'nodes' is invalid/],
-  ])('rejects the options "%s" in one sentence', async (options, sentence) => {
-    const { status, stdout, stderr } = await printToken(...options.split(' ').filter(Boolean));
-
-    expect([status, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(sentence);
-    expect(stderr).toMatch(/^.* See npm run token -- --help\n$/);
-  });
-
   test('says that no stack runs', async () => {
     const stopped = await startIssuer(0, await loadSigningKey(directory));
     await stopped.stop();

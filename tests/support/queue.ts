@@ -8,10 +8,7 @@ import { setVariables } from './variables.ts';
 
 /** A test file that imports this one has queues of its own. */
 const sqs = untilEnd(await startSqs(0, queues, queueDenial));
-setVariables({
-  INDEX_QUEUE_URL: sqs.queueUrl('indexChanges'),
-  WORK_QUEUES: sqs.queueUrl(''),
-});
+setVariables({ INDEX_QUEUE_URL: sqs.queueUrl('indexChanges'), WORK_QUEUES: sqs.queueUrl('') });
 
 export const queue = sqs.queue('deliver');
 export const indexChanges = sqs.queue('indexChanges');
