@@ -46,6 +46,27 @@ test('keeps an archive denied that another ban still holds', async () => {
   expect([held, await answerOf(address)]).toEqual([403, 200]);
 });
 
+test.each([
+  ['its version', false],
+  ['its version, which is lifted before the mark', true],
+])('denies an archive that is copied right after the ban of %s', async (_, isLifted) => {
+  const bytes = demoArchive(nodeId);
+  const upload = await publish(nodeId, '1.0.0');
+  await put(upload, bytes);
+  const change = (verb: string, ...more: string[]) => admin('node-version', verb, nodeId, '1.0.0', ...more);
+  const remove = intercept(s3(), async ({ command, send }) => {
+    if (isLifted && command === 'PutObjectTaggingCommand') await change('unban');
+    if (command === 'CopyObjectCommand') await change('ban', ...because);
+    return send();
+  });
+  await finalize(upload);
+  remove();
+
+  expect(await answerOf(objectUrl(archiveKey(upload, sha256(bytes))))).toBe(isLifted ? 200 : 403);
+  // The distribution may have copies from before the mark.
+  expect((await storedNode(nodeId))?.intent !== undefined).toBe(!isLifted);
+});
+
 test('aligns nothing again if the event of an archive comes again that was published before', async () => {
   const upload = await publish(nodeId, '1.0.0');
   await put(upload, demoArchive(nodeId));
