@@ -40,14 +40,13 @@ export const parameterSets = {
   default: requiredParameters,
   /** A stage whose providers notify callers themselves. */
   direct: { ...requiredParameters, notifications: 'direct' },
-  /** Without a distribution, and with another account's key. */
+  /** Without a distribution, with another account's key, and with every function restarted. */
   minimal: {
     ...requiredParameters,
+    restart: '2026-11-21T12:00:00Z',
     downloadBaseUrl: 'https://cdn.example.com',
     videoProviderKey: 'secretsmanager:arn:aws:secretsmanager:us-east-1:210987654321:secret:video-key-AbCdEf',
   },
   /** Everything that can be switched on. */
   full,
-  /** The same, with every function restarted. */
-  restarted: { ...full, restart: '2026-11-21T12:00:00Z' },
 } satisfies Record<string, Record<string, string>>;

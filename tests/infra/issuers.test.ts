@@ -11,45 +11,36 @@ interface Issuer {
   /** What an access token has in addition to `iss`, `sub` and the times. */
   user: (audience: string) => Claims;
   admin: Claims;
-  /** A token that is rejected, and the reason that a 401 gives. */
-  rejected: [claims: (audience: string) => Claims, reason: string];
 }
 
 const issuers: Record<string, Issuer> = {
   'Amazon Cognito': {
     user: (client_id) => ({ client_id, token_use: 'access', scope: 'openid' }),
     admin: { 'cognito:groups': ['staff', 'admin'] },
-    rejected: [(aud) => ({ aud, token_use: 'id' }), 'id_token'],
   },
   Auth0: {
     user: (aud) => ({ aud: [aud, 'https://acme.us.auth0.com/userinfo'], azp: 'client' }),
     admin: { 'https://acme.example.com/roles': ['admin'] },
-    rejected: [(aud) => ({ aud, iss: 'https://acme.us.auth0.com' }), 'wrong_issuer_slash'],
   },
   Keycloak: {
     user: (aud) => ({ aud: ['account', aud], realm_access: { roles: ['default-roles-acme'] } }),
     admin: { realm_access: { roles: ['default-roles-acme', 'admin'] } },
-    rejected: [() => ({ aud: 'account' }), 'wrong_audience'],
   },
   'Microsoft Entra ID': {
     user: (aud) => ({ aud, ver: '2.0' }),
     admin: { roles: ['admin'] },
-    rejected: [(aud) => ({ aud, ver: '1.0', iss: 'https://sts.windows.net/11111111/' }), 'wrong_issuer'],
   },
   Okta: {
     user: (aud) => ({ aud, cid: '0oa123', groups: ['Everyone'] }),
     admin: { groups: ['Everyone', 'admin'] },
-    rejected: [() => ({ aud: 'https://acme.okta.com' }), 'wrong_audience'],
   },
   Google: {
     user: (aud) => ({ aud, azp: aud, email: 'olga@example.com' }),
     admin: { email: 'admin@example.com', email_verified: false },
-    rejected: [() => ({ aud: 'another.apps.googleusercontent.com' }), 'wrong_audience'],
   },
   Clerk: {
     user: (aud) => ({ aud, azp: 'https://app.example.com' }),
     admin: { role: 'admin' },
-    rejected: [() => ({ azp: 'https://app.example.com', sid: 'sess_1' }), 'wrong_audience'],
   },
 };
 
@@ -72,8 +63,8 @@ test('docs/deploy.md has a row for each of these issuers, and for no other', () 
 });
 
 test.each(Object.entries(issuers))(
-  'the parameters for %s let in its users and admins, and no token that is often sent by mistake',
-  async (name, { user, admin, rejected: [mistake, reason] }) => {
+  'the parameters for %s let in its users and admins',
+  async (name, { user, admin }) => {
     const row = rows.get(name);
     const aud = String(row?.tokenAudience);
     for (const [parameter, value] of Object.entries(row ?? {}))
@@ -94,10 +85,5 @@ test.each(Object.entries(issuers))(
 
     expect(await send(user(aud))).toMatchObject({ userId: 'olga', isAdmin: false });
     expect(await send({ ...user(aud), ...admin })).toMatchObject({ userId: 'olga', isAdmin: true });
-    await expect(send(mistake(aud))).rejects.toMatchObject({ code: 'unauthorized', reason });
-    // An ID token is known by token_use alone, as the page says.
-    const idToken = { aud, typ: 'ID', nonce: 'n-0S6_WzA2Mj' };
-    expect(await send(idToken)).toMatchObject({ userId: 'olga', isAdmin: false });
-    await expect(send({ ...idToken, token_use: 'id' })).rejects.toMatchObject({ reason: 'id_token' });
   },
 );

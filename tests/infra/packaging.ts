@@ -15,7 +15,7 @@ import { unzip } from '@node-registry/testing/unzip';
 const run = promisify(execFile);
 
 // Several files of a run wait for the same builds.
-jest.setTimeout(120_000);
+jest.setTimeout(400_000);
 
 export interface Template {
   Resources: Record<string, { Type: string; Properties: Part; [attribute: string]: Part }>;

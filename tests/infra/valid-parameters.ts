@@ -10,10 +10,7 @@ const paid = await loadPaidContracts();
 export const region = 'us-east-1';
 export const account = '123456789012';
 
-const configuration = parse(readFileSync('serverless.yml', 'utf8'), {
-  logLevel: 'silent',
-  merge: true,
-});
+const configuration = parse(readFileSync('serverless.yml', 'utf8'), { logLevel: 'silent', merge: true });
 
 /** The defaults as serverless.yml has them. */
 export const defaults: Record<string, unknown> = configuration.params.default;
