@@ -241,6 +241,10 @@ inBrowser('the page for accounts', () => {
     await again.page.getByText('Ended with it: 0 tokens, 0 trusts.').waitFor();
     await again.page.getByRole('link', { name: 'Spending' }).click();
     await again.page.getByRole('heading', { name: 'Spending' }).waitFor();
+    expect(await accessibilityProblems(again.page)).toEqual([]);
+    await again.page.getByRole('link', { name: 'Publishers' }).click();
+    await again.page.getByRole('heading', { name: 'Dora Labs' }).waitFor();
+    expect(await accessibilityProblems(again.page)).toEqual([]);
     expect([problems, emil.problems, again.problems]).toEqual([[], [], []]);
   });
 

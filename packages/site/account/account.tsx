@@ -70,11 +70,14 @@ function SignedIn({ ask, user }: { ask: Ask; user: User }) {
           {publishers.data?.length === 0 && (
             <p class="empty">You have no publisher yet. Make one, or open an invitation to one.</p>
           )}
+          <h2 class="unseen">List</h2>
           <ul class="results plain">
             {publishers.data?.map((publisher) => (
               <li class="card" key={publisher.id}>
                 <h3>
-                  <a href={`#/publishers/${encodeURIComponent(String(publisher.id))}`}>{publisher.name}</a>
+                  <a href={`#/publishers/${encodeURIComponent(String(publisher.id))}`}>
+                    {publisher.name || publisher.id}
+                  </a>
                 </h3>
                 <p class="quiet">{publisher.id}</p>
                 {publisher.description && <p class="description">{publisher.description}</p>}

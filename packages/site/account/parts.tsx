@@ -164,6 +164,16 @@ export function Time({ at }: { at: string | undefined }) {
   return at === undefined ? <>never</> : <time dateTime={at}>{at.slice(0, 16).replace('T', ' ')} UTC</time>;
 }
 
+/** A view before it has its data, or without them. */
+export function Unread({ title, problem }: { title: string; problem: string }) {
+  return (
+    <>
+      <h1>{title}</h1>
+      <p class={problem ? 'notice bad' : 'quiet'}>{problem || 'Reading…'}</p>
+    </>
+  );
+}
+
 interface Titled {
   title: string;
   isNarrow?: boolean;

@@ -1,7 +1,7 @@
 import type { Reply } from '@node-registry/registry-client';
 import { useState } from 'preact/hooks';
 import type { Ask } from './account.tsx';
-import { Action, Box, Form, Secret, Time, useRead } from './parts.tsx';
+import { Action, Box, Form, Secret, Time, Unread, useRead } from './parts.tsx';
 
 interface View {
   ask: Ask;
@@ -21,8 +21,7 @@ export function PublisherView({ ask, user, id, onChange }: View) {
     const own = publisher.members?.find((member) => member.id === user.member_id);
     return { publisher, isOwner: own?.role === 'owner' || user.isAdmin };
   }, id);
-  if (problem) return <p class="notice bad">{problem}</p>;
-  if (!data) return <p class="quiet">Reading…</p>;
+  if (problem || !data) return <Unread title={id} problem={problem} />;
   const { publisher, isOwner } = data;
   const parts = { ask, path, user, isOwner };
   const profile = [
@@ -34,7 +33,7 @@ export function PublisherView({ ask, user, id, onChange }: View) {
   ] as const;
   return (
     <>
-      <h1>{publisher.name}</h1>
+      <h1>{publisher.name || id}</h1>
       <p class="quiet">{id}</p>
       <div class="parts">
         <Nodes {...parts} />

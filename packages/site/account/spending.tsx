@@ -1,6 +1,6 @@
 import type { Reply } from '@node-registry/registry-client';
 import type { Ask } from './account.tsx';
-import { Box, Time, useRead } from './parts.tsx';
+import { Box, Time, Unread, useRead } from './parts.tsx';
 
 const credits = (amount: number) =>
   `${amount.toLocaleString('en-US')} ${amount === 1 ? 'credit' : 'credits'}`;
@@ -13,8 +13,7 @@ export function SpendingView({ ask }: { ask: Ask }) {
   const spending = useRead(() => ask('getSpending', { query }), 'spending');
   const tasks = useRead(() => ask('listTasks', { query }), 'tasks');
   const problem = spending.problem || tasks.problem;
-  if (problem) return <p class="notice bad">{problem}</p>;
-  if (!spending.data) return <p class="quiet">Reading…</p>;
+  if (problem || !spending.data) return <Unread title="Spending" problem={problem} />;
   const { may_spend, reason, limits, today, days } = spending.data;
   const most = limits.credits_per_day;
   return (

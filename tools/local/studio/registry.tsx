@@ -34,11 +34,11 @@ export function Registry({ registry, config }: { registry: RegistryClient; confi
           <li key={id} class="card">
             <h3>
               <a href={`${config.siteUrl}/nodes/${id}`} dir="auto">
-                {name}
+                {name || id}
               </a>
             </h3>
             <p class="by">
-              {publisher.name} · {latest_version}
+              {publisher.name || publisher.id} · {latest_version}
             </p>
             <p class="description" dir="auto">
               {description}
