@@ -1,7 +1,6 @@
 import { type Context, inTime } from '../context.ts';
 import { ApiError, apiErrorOf } from '../errors.ts';
 import { describeError, log } from '../log.ts';
-import { storeError } from '../store/dynamodb.ts';
 
 /** A request with an Idempotency-Key: the key's owner, and the parts that must be equal for a replay. */
 export interface Keyed {
@@ -26,7 +25,7 @@ export async function beforeSending<Result>(phases: () => Promise<Result>): Prom
   try {
     return await phases();
   } catch (error) {
-    throw asProxyError(apiErrorOf(storeError(error))).with({ payment: 'rejected' });
+    throw asProxyError(apiErrorOf(error)).with({ payment: 'rejected' });
   }
 }
 

@@ -201,14 +201,8 @@ export function reasonsOf(error: unknown): CancellationReason[] {
   return isCanceled(error) ? (error.CancellationReasons ?? []) : [];
 }
 
-/** The caller's error for a call that failed for good. */
-export function storeError(error: unknown): unknown {
-  if (failureOf(error) !== undefined) return new ApiError('unavailable', { cause: error });
-  return tooLargeOr(error, error instanceof Error ? error.message : '');
-}
-
-/** Reads the error's text, because DynamoDB has no code for an item that is too large. */
-export function tooLargeOr(error: unknown, message: string): unknown {
+/** The caller's error for an item that is too large. DynamoDB has no code for it, so this reads the error's text. */
+export function tooLargeOr(error: unknown, message = error instanceof Error ? error.message : ''): unknown {
   return /size .*exceeded|exceeds .*size|too large/i.test(message)
     ? new ApiError('record_too_large', { cause: error })
     : error;

@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts';
 import { inParts } from '../in-parallel.ts';
 import { type AttributeMap, fromAttributes, type Item, toAttributes } from './items.ts';
 import { type Key, keyName, keyOf, pendingIndex } from './keys.ts';
-import { dynamodb, KeysThrottled, storeError, tableName, untilAnswered } from './dynamodb.ts';
+import { dynamodb, KeysThrottled, tableName, untilAnswered } from './dynamodb.ts';
 
 /** DynamoDB's limit for one BatchGetItem. */
 export const maxBatchKeys = 100;
@@ -153,9 +153,7 @@ export async function queryPage(
     // An index is eventually consistent, and rejects a consistent read.
     ConsistentRead: !isIndex,
   });
-  const page = await untilAnswered(context, 'Query', () => dynamodb.send(command)).catch((error: unknown) => {
-    throw storeError(error);
-  });
+  const page = await untilAnswered(context, 'Query', () => dynamodb.send(command));
   return { items: (page.Items ?? []).map(fromAttributes), last: page.LastEvaluatedKey };
 }
 

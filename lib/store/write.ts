@@ -9,15 +9,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import {
-  dynamodb,
-  isCanceled,
-  reasonsOf,
-  storeError,
-  tableName,
-  tooLargeOr,
-  untilAnswered,
-} from './dynamodb.ts';
+import { dynamodb, isCanceled, reasonsOf, tableName, tooLargeOr, untilAnswered } from './dynamodb.ts';
 import {
   type AnyCondition,
   type Changes,
@@ -115,7 +107,7 @@ export async function writeAlone<Record>(
   try {
     return { written: true, item: record(await untilAnswered(context, operation, send, isRepeatable)) };
   } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw storeError(error);
+    if (!(error instanceof ConditionalCheckFailedException)) throw tooLargeOr(error);
     const found = error.Item && fromAttributes(error.Item);
     return found !== undefined && found.write_id === write_id
       ? { written: true, item: record(found) }
@@ -162,7 +154,7 @@ export async function setAlone(
     return true;
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException) return false;
-    throw storeError(error);
+    throw tooLargeOr(error);
   }
 }
 
@@ -196,7 +188,7 @@ export async function transact(
     const reasons = reasonsOf(error);
     const failed = reasons.flatMap(({ Code }, place) => (Code === 'ConditionalCheckFailed' ? [place] : []));
     if (failed.length > 0) return failed;
-    if (!isCanceled(error)) throw storeError(error);
+    if (!isCanceled(error)) throw tooLargeOr(error);
     if (!reasons.some(({ Code }) => Code === 'ValidationError'))
       throw new ApiError('unavailable', { cause: error });
     throw tooLargeOr(error, reasons.map(({ Message }) => Message).join(' '));

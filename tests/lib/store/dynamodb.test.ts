@@ -1,7 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { requestContext } from '../../../lib/context.ts';
-import { ApiError } from '../../../lib/errors.ts';
-import { dynamodb, storeError, untilAnswered } from '../../../lib/store/dynamodb.ts';
+import { dynamodb, tooLargeOr, untilAnswered } from '../../../lib/store/dynamodb.ts';
 import { runProgram } from '@node-registry/testing/run-program';
 import { intercept } from '../../support/intercept.ts';
 import { acceptedTasks } from '../../support/proxies.ts';
@@ -117,22 +116,28 @@ describe('a store that throttles', () => {
   });
 });
 
-describe('storeError', () => {
+describe('the errors of the store', () => {
   const withStatus = (httpStatusCode: number) =>
     Object.assign(new Error(), { $metadata: { httpStatusCode } });
   const withCode = (code: unknown) => Object.assign(new Error(), { code });
   const named = (name: string) => Object.assign(new Error(), { name });
+  const failing = (error: unknown) => untilAnswered({ deadline: 0 }, 'Query', () => Promise.reject(error));
 
   const throttling = 'ProvisionedThroughputExceededException,RequestLimitExceeded,ThrottlingException';
-  const passing = 'TransactionInProgressException,InternalServerError,ServiceUnavailable,TimeoutError';
+  const passing = 'InternalServerError,ServiceUnavailable,TimeoutError';
 
   test.each([
     ...`${throttling},LimitExceededException,${passing}`.split(',').map(named),
     ...[500, 503].map(withStatus),
     withCode('ECONNREFUSED'),
-  ])('reads an error that may pass as unavailable (%#)', (error) => {
-    expect(storeError(error)).toBeInstanceOf(ApiError);
-    expect(storeError(error)).toMatchObject({ code: 'unavailable', cause: error });
+  ])('make the service unavailable if they may pass (%#)', async (cause) => {
+    await expect(failing(cause)).rejects.toMatchObject({ name: 'ApiError', code: 'unavailable', cause });
+  });
+
+  test('are conflicts while a transaction runs', async () => {
+    const cause = named('TransactionInProgressException');
+
+    await expect(failing(cause)).rejects.toMatchObject({ name: 'ApiError', code: 'conflict', cause });
   });
 
   test.each([
@@ -140,10 +145,10 @@ describe('storeError', () => {
     'Item size to update has exceeded the maximum allowed size',
     'The item exceeds the maximum allowed size',
     'Too large',
-  ])('reads the message %j as a record that is too large', (message) => {
-    const error = new Error(message);
+  ])('name a record that is too large: %j', (message) => {
+    const cause = new Error(message);
 
-    expect(storeError(error)).toMatchObject({ code: 'record_too_large', cause: error });
+    expect(tooLargeOr(cause)).toMatchObject({ code: 'record_too_large', cause });
   });
 
   test.each([
@@ -153,7 +158,8 @@ describe('storeError', () => {
     ...['E1', 'ERR_INVALID_ARG_TYPE', 'E', 'SEE', 'Eof', ['EPIPE']].map(withCode),
     { name: 'TimeoutError', message: 'too large' },
     undefined,
-  ])('leaves another error unchanged (%#)', (error) => {
-    expect(storeError(error)).toBe(error);
+  ])('are unchanged if they are others (%#)', async (error) => {
+    await expect(failing(error)).rejects.toBe(error);
+    expect(tooLargeOr(error)).toBe(error);
   });
 });
