@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import type { Contract, PriceRule } from '../lib/contract.ts';
+import type { Contract, PaidContract } from '../lib/contract.ts';
 import type { Deployed, Deployment } from '../lib/deployment.ts';
 import { contracts as credentials } from '../lib/contracts/self-service/credentials.ts';
 import { contracts as members } from '../lib/contracts/self-service/members.ts';
@@ -41,8 +41,6 @@ export function fileOf(name: string): string {
 export async function loadContracts(): Promise<Contract[]> {
   return (await loadOperations()).map(({ contract }) => contract);
 }
-
-export type PaidContract = Contract & { price: PriceRule };
 
 export async function loadPaidContracts(): Promise<PaidContract[]> {
   return (await loadContracts()).filter((contract): contract is PaidContract => contract.price !== undefined);

@@ -69,6 +69,8 @@ export interface Contract {
   idempotent?: boolean;
 }
 
+export type PaidContract = Contract & Required<Pick<Contract, 'price' | 'notifies'>>;
+
 export type BodyOf<C extends Contract> = C['body'] extends (rules: VideoRules) => infer Schema
   ? z.infer<Schema>
   : z.infer<C['body']>;

@@ -1,8 +1,7 @@
-import { bodySchema } from '../../lib/contract.ts';
+import { bodySchema, type PaidContract } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
 import type { RateRow } from '../../lib/variable-kinds.ts';
 import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
-import type { PaidContract } from '../operations.ts';
 import { type Parameter, parameters, type Problem, type Values } from './parameters.ts';
 import { costOf } from '../../lib/attempts/price.ts';
 

@@ -8,7 +8,7 @@ import { requireStageBudget } from '../attempts/stage-day.ts';
 import { claim, free, hashOfKey, keepAnswer, slotOf } from '../attempts/slot.ts';
 import { callerName } from '../caller.ts';
 import * as config from '../config.ts';
-import type { BodyOf, Contract, ReplyBody } from '../contract.ts';
+import type { BodyOf, PaidContract, ReplyBody } from '../contract.ts';
 import { apiErrorOf } from '../errors.ts';
 import type { SerializedJson } from '../json.ts';
 import { log } from '../log.ts';
@@ -16,8 +16,6 @@ import { Relay } from '../notifications/relay.ts';
 import { type Provider, ProviderCall, type StartedTask } from '../providers/provider-call.ts';
 import { lambdaHandler } from './endpoint.ts';
 import { jsonAnswer } from './gateway-handler.ts';
-
-export type PaidContract = Contract & Required<Pick<Contract, 'price' | 'notifies'>>;
 
 /** An operation's call to its provider. */
 interface ProviderRequest<C extends PaidContract> {

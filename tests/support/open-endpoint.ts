@@ -4,7 +4,8 @@ import type { Provider } from '../../lib/providers/provider-call.ts';
 import { type Changes, invoke, type Result } from './invoke.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { keyedEndpoint } from '../../lib/http/keyed-endpoint.ts';
-import { type PaidContract, paidEndpoint } from '../../lib/http/paid-endpoint.ts';
+import type { PaidContract } from '../../lib/contract.ts';
+import { paidEndpoint } from '../../lib/http/paid-endpoint.ts';
 import { setVariables } from './variables.ts';
 
 setVariables({ PROXY_ACCESS_TOKEN: 'optional', PUBLISH_ACCESS_TOKEN: 'required' });
