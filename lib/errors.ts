@@ -136,7 +136,7 @@ export type Payment = 'taken' | 'rejected' | 'unknown';
 interface ApiErrorOptions {
   message?: string;
   /** The reason, for the log line. */
-  reason?: string;
+  reason?: string | undefined;
   details?: readonly ErrorDetail[];
   headers?: Record<string, string>;
   cause?: unknown;
@@ -167,9 +167,8 @@ export class ApiError extends Error {
 
   /** A copy of the error with some fields changed. */
   with(changes: ApiErrorOptions): ApiError {
-    const { code, message, reason, details, headers, cause, payment, task } = this;
-    const kept = { message, details, headers, cause, payment, task, ...(reason !== undefined && { reason }) };
-    return Object.assign(new ApiError(code, { ...kept, ...changes }), { stack: this.stack });
+    const { code, message, cause, stack } = this;
+    return Object.assign(new ApiError(code, { ...this, message, cause, ...changes }), { stack });
   }
 
   get status(): number {

@@ -8,7 +8,8 @@ import { type Access, bodySchema, type Contract, type ReplyBody } from '../contr
 import { ApiError } from '../errors.ts';
 import type { Answer, Keyed } from '../attempts/request.ts';
 import { ignoredFields } from './ignored-fields.ts';
-import { type CheckedRequest, pathAsWritten, readOnce, readRequest } from './read-request.ts';
+import { pathAsWritten, readOnce } from './json-body.ts';
+import { type CheckedRequest, readRequest } from './read-request.ts';
 import { gatewayHandler, jsonAnswer } from './gateway-handler.ts';
 import type { SerializedJson } from '../json.ts';
 
