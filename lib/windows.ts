@@ -2,7 +2,7 @@
  * A window is part of the name of its counter, so a new one starts without any reset. All windows are in UTC.
  */
 
-const dayMs = 24 * 60 * 60 * 1000;
+export const dayMs = 24 * 60 * 60 * 1000;
 const minuteMs = 60 * 1000;
 
 /** For example `2026-11-21`. */

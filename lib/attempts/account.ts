@@ -2,7 +2,7 @@ import { callerHash } from '../caller.ts';
 import * as config from '../config.ts';
 import { typedRead } from '../store/items.ts';
 import { accountKey, type Key } from '../store/keys.ts';
-import { dayOf, minuteOf, secondsLeft, type WindowKind, windowSeconds } from '../windows.ts';
+import { dayMs, dayOf, minuteOf, secondsLeft, type WindowKind, windowSeconds } from '../windows.ts';
 import type { Owing } from '../work/lanes.ts';
 import type { Attempt } from './attempt.ts';
 
@@ -147,7 +147,7 @@ export function rateLimitFields(
  * two minutes for minutes, of which more would fill the account.
  */
 export function pastCounters(seen: AccountRecord, now: number): Record<string, null> {
-  const yesterday = dayOf(now - 24 * 60 * 60 * 1000);
+  const yesterday = dayOf(now - dayMs);
   const open = new Set(openReservations(seen).map(({ at }) => dayOf(at)));
   const past = Object.keys(seen).filter((name) => {
     const [, day] = /^(?:credits|tasks|warned):(.*)$/.exec(name) ?? [];

@@ -3,14 +3,13 @@ import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
 import { usagePartitions } from '../store/keys.ts';
 import { get, queryPage } from '../store/read.ts';
-import { dayOf } from '../windows.ts';
+import { dayMs, dayOf } from '../windows.ts';
 import { accountRecord, keyOfAccount, limitsOf } from './account.ts';
 import { type AttemptRecord, attemptRecord, priceOf } from './attempt.ts';
 import { closedProxies, isUnlisted, unlisted } from './proxy-access.ts';
 
 /* What a person spends, for that person. */
 
-const dayMs = 24 * 60 * 60 * 1000;
 const maxDays = 31;
 const maxAtOnce = 16;
 /** The most attempts of a partition of a day that are read; the rest of a busy day is the administration's to list. */
@@ -37,7 +36,7 @@ async function attemptsOf(context: Context, caller: string, day: string): Promis
   );
   const items = (await Promise.all(pages)).flatMap((page) => page.items);
   // A tombstone of an attempt that was never sent has no `n`.
-  const attempts = items.map((item) => attemptRecord(item)).filter(({ n }) => n !== undefined);
+  const attempts = items.map(attemptRecord).filter(({ n }) => n !== undefined);
   return attempts.sort((a, b) => (a.sk < b.sk ? 1 : -1));
 }
 

@@ -9,6 +9,7 @@ import { UnansweredError } from '../store/dynamodb.ts';
 import { get } from '../store/read.ts';
 import { put, remove } from '../store/write.ts';
 import { callerHash } from '../caller.ts';
+import { dayMs } from '../windows.ts';
 import { type AttemptRecord, attemptRecord, bury } from './attempt.ts';
 import type { Answer, Keyed } from './request.ts';
 
@@ -37,7 +38,6 @@ type AnswerPart = Required<Pick<SlotRecord, 'bytes'>>;
 
 export const slotRecord = typedRead<SlotRecord>();
 
-const keptForMs = 24 * 60 * 60 * 1000;
 /** How long an invocation may run past its deadline before Lambda ends it: clocks may differ. */
 const leaseMarginMs = 5000;
 const maxPartBytes = 380_000;
@@ -66,8 +66,8 @@ export function slotOf(
     attempt,
     fingerprint: hash('sha256', keyed.request),
     lease_until: context.deadline + leaseMarginMs,
-    expires_at: now + keptForMs,
-    ttl: Math.ceil((now + keptForMs) / 1000),
+    expires_at: now + dayMs,
+    ttl: Math.ceil((now + dayMs) / 1000),
     task_headers: taskHeaders,
   };
   return { context, record, payer };
@@ -167,7 +167,7 @@ async function replay(context: Context, holder: SlotRecord): Promise<Answer> {
     idempotencyPartKey(holder, attempt, index + 1),
   );
   const rest = await get(context, ...keys);
-  const parts = [holder, ...rest.map((item) => slotRecord(item))];
+  const parts = [holder, ...rest.map(slotRecord)];
   const pieces = parts.flatMap((part) => part?.bytes ?? []);
   const { statusCode, headers, body }: Answer = JSON.parse(gunzipSync(Buffer.concat(pieces)).toString());
   return { statusCode, headers: { ...headers, 'idempotent-replayed': 'true' }, body };

@@ -7,7 +7,7 @@ import { allEnded, inParallel, inParts } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { eachVersion } from '../registry/node-versions.ts';
 import { ownedNodeRecord } from '../registry/records.ts';
-import { hostNodeKey, type Key, nodeKey, ownedNodesOf, subjectOf } from '../store/keys.ts';
+import { hostNodeKey, type Key, nodeKey, ownedNodeKey, subjectOf } from '../store/keys.ts';
 import { queryAll } from '../store/read.ts';
 import { refreshPages } from './page-files.ts';
 import { refreshPublishers } from './publisher-files.ts';
@@ -159,7 +159,7 @@ async function writeChanges(context: Context, keys: readonly Key[]): Promise<Wri
 
 /** Adds a publisher's nodes to the changes, or returns their keys in parts if there are many. */
 async function addNodesOf(context: Context, { nodes }: Changes, publisherId: string): Promise<Key[][]> {
-  const owned = await queryAll(context, ownedNodesOf(publisherId));
+  const owned = await queryAll(context, ownedNodeKey(publisherId, ''));
   const keys = owned.map((item) => nodeKey(ownedNodeRecord(item).node_id));
   if (keys.length > partSize) return inParts(keys, partSize);
   for (const [id, change] of changesIn(keys).nodes) {

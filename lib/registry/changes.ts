@@ -171,13 +171,10 @@ export function changeVersion(
   const following = () => [{ below: nodeVersionKey(nodeId, '') }] as const;
   return change(context, operator, { first, following }, ([nodeItem, history, items], { id }) => {
     const node = existingNode(nodeItem, nodeId);
-    const versions = items.map((item) => nodeVersionRecord(item));
+    const versions = items.map(nodeVersionRecord);
     const current = versions.find((each) => each.version === normal);
     if (!current) throw noSuchVersion(nodeId, version);
-    const changes = decision(
-      current,
-      history.map((item) => historyRecord(item)),
-    );
+    const changes = decision(current, history.map(historyRecord));
     if (!changes) return { done: current };
     const owed = isAligned && owesAlignment(of, node.publisher_id, id);
     return {

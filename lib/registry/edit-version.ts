@@ -180,7 +180,7 @@ function changeNamed(
       { first, following },
       ([publisherItem, nodeItem, block, items], once): Decision<ChangedVersion> => {
         const publisher = presentPublisher(publisherItem, publisherId);
-        const versions = items.map((item) => nodeVersionRecord(item));
+        const versions = items.map(nodeVersionRecord);
         const named = versions.find(({ id }) => id === versionId);
         const found = { block, publisher, node: nodeRecord(nodeItem), nodeId, version: named };
         const { node, version } = may(by, action, found);

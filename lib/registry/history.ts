@@ -9,7 +9,7 @@ const maxShown = 200;
 export async function latestHistory(context: Context, of: Key): Promise<HistoryRecord[]> {
   const range = { below: historyKeysOf(of) };
   const { items } = await queryPage(context, range, { limit: maxShown, descending: true });
-  return items.map((item) => historyRecord(item));
+  return items.map(historyRecord);
 }
 
 /** An issuer chooses what follows the prefix, and the administration's names have none. */

@@ -47,7 +47,7 @@ export async function invite(
   const secret = createSecret(prefix);
   const about = { publisherId, action: 'invite member' as const, reads: invitationsIn };
   const { result } = await changeOf(context, by, about, (publisher, [items], { id, now }) => {
-    if (items.map((item) => invitationRecord(item)).filter(isOpen).length >= maxOpen) {
+    if (items.map(invitationRecord).filter(isOpen).length >= maxOpen) {
       const message = `A publisher has at most ${maxOpen} open invitations. Withdraw one first.`;
       throw new ApiError('too_many_requests', { message });
     }
@@ -76,7 +76,7 @@ function hashOf(secret: string): string {
 export async function listInvitations(context: Context, publisherId: string): Promise<InvitationRecord[]> {
   const items = await queryAll(context, invitationKey(publisherId, ''));
   return items
-    .map((item) => invitationRecord(item))
+    .map(invitationRecord)
     .filter(isOpen)
     .sort((a, b) => a.created_at.localeCompare(b.created_at));
 }
@@ -89,7 +89,7 @@ export async function withdrawInvitation(
 ): Promise<void> {
   const about = { publisherId, action: 'withdraw invitation' as const, reads: invitationsIn };
   await changeOf(context, by, about, (publisher, [items]) => {
-    const record = items.map((item) => invitationRecord(item)).find((each) => each.id === id);
+    const record = items.map(invitationRecord).find((each) => each.id === id);
     if (!record) throw new ApiError('not_found');
     return {
       change: { of: publisher, action: 'invitation withdraw', subject: id },

@@ -107,8 +107,8 @@ export function removeMember(
     const { [userId]: _, ...members } = publisher.members;
     const made_by = memberIdOf(userId);
     const isOwn = (record: { made_by?: string }) => record.made_by === made_by;
-    const tokens = tokenItems.map((item) => tokenRecord(item)).filter(isCounting);
-    const trusts = trustItems.map((item) => trustRecord(item)).filter(isTrusted);
+    const tokens = tokenItems.map(tokenRecord).filter(isCounting);
+    const trusts = trustItems.map(trustRecord).filter(isTrusted);
     const credentials: CredentialRecord[] = [...tokens, ...trusts];
     const invitations = invitationItems.map((item: Item) => invitationRecord(item)).filter(isOwn);
     const revoked_at = new Date(now).toISOString();

@@ -1,7 +1,7 @@
 import { memberIdOf } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { always } from '../store/items.ts';
-import { keyName, membershipKey, membershipsOf, publisherKey } from '../store/keys.ts';
+import { keyName, membershipKey, publisherKey } from '../store/keys.ts';
 import { queryAll, readAll } from '../store/read.ts';
 import { deleting, putting, type Write } from '../store/write.ts';
 import { memberOf } from './publishers.ts';
@@ -20,12 +20,12 @@ export function unlisting(userId: string, publisherId: string): Write {
 
 /** By id. A publisher that was renamed or merged is listed under its new id. */
 export async function publishersOf(context: Context, userId: string): Promise<PublisherRecord[]> {
-  const items = await queryAll(context, membershipsOf(memberIdOf(userId)));
+  const items = await queryAll(context, membershipKey(memberIdOf(userId), ''));
   const found = new Map<string, PublisherRecord>();
   let ids = items.map((item) => membershipRecord(item).publisher);
   while (ids.length > 0) {
     const keys = new Map(ids.map((id) => [keyName(publisherKey(id)), publisherKey(id)]));
-    const publishers = (await readAll(context, [...keys.values()])).map((item) => publisherRecord(item));
+    const publishers = (await readAll(context, [...keys.values()])).map(publisherRecord);
     for (const publisher of publishers)
       if (publisher.moved_to === undefined && memberOf(publisher, userId)) found.set(publisher.id, publisher);
     ids = publishers.flatMap(({ moved_to }) => moved_to ?? []);

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { decide } from '../store/decide.ts';
 import { absent, always, type Item, onRevision } from '../store/items.ts';
-import { type Key, nodeKey, ownedNodeKey, ownedNodesOf, publisherKey } from '../store/keys.ts';
+import { type Key, nodeKey, ownedNodeKey, publisherKey } from '../store/keys.ts';
 import { get, queryAll } from '../store/read.ts';
 import { checking, deleting, putting, remove, updating, type Write } from '../store/write.ts';
 import { type Changed, change, existingNode, existingPublisher } from './changes.ts';
@@ -195,7 +195,7 @@ function moveCredential(context: Context, found: Item, to: Key): Promise<void> {
 }
 
 export async function listOwnedNodes(context: Context, publisherId: string): Promise<OwnedNodeRecord[]> {
-  const items = await queryAll(context, ownedNodesOf(publisherId));
+  const items = await queryAll(context, ownedNodeKey(publisherId, ''));
   return items.map((item) => ownedNodeRecord(item));
 }
 

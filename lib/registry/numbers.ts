@@ -4,7 +4,7 @@ import { decide } from '../store/decide.ts';
 import { absent, type Condition, onRevision, typedRead } from '../store/items.ts';
 import { type Key, nodeKey, numbersKey } from '../store/keys.ts';
 import { putting } from '../store/write.ts';
-import { dayOf } from '../windows.ts';
+import { dayMs, dayOf } from '../windows.ts';
 
 /**
  * The numbers of a node, which no endpoint sets. They are an item next to its record, so their changes affect
@@ -39,7 +39,6 @@ export interface Numbers {
 
 export const publicDays = 90;
 const recentDays = 30;
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** Days, with today, that are added up again: logs may be a day late, or more after a failure. */
 export const openDays = 8;

@@ -14,7 +14,7 @@ import {
   publishingKey,
 } from '../store/keys.ts';
 import { deleting, update, updating, type Write } from '../store/write.ts';
-import { dayOf, secondsLeft } from '../windows.ts';
+import { dayMs, dayOf, secondsLeft } from '../windows.ts';
 import {
   type Actor,
   type BegunRecord,
@@ -180,7 +180,7 @@ export function dropping(
 /** Call once the node exists: of concurrent publishes of one new node, only one creates it. */
 export async function countNewNode(context: Context, publisherId: string): Promise<void> {
   const now = Date.now();
-  const yesterday = dayOf(now - 24 * 60 * 60 * 1000);
+  const yesterday = dayOf(now - dayMs);
   const changes: Changes<PublishingRecord> = {};
   changes[`nodes:${yesterday}`] = null;
   changes[`nodes:${dayOf(now)}`] = new Plus(1);

@@ -167,8 +167,6 @@ function moreReadsOf(publication: Publication, [, , , item, , , , begun]: FirstF
   ] as const;
 }
 
-const versionOf = (item: Item) => nodeVersionRecord(item);
-
 type Standing = readonly [...Found<ReturnType<typeof standingReads>>, ...unknown[]];
 
 function standingOf(
@@ -179,7 +177,7 @@ function standingOf(
   const publisher = presentPublisher(publisherItem, publisherId);
   const credential = acceptCredential(
     publication,
-    { item, trusts: trusts.map((trust) => trustRecord(trust)) },
+    { item, trusts: trusts.map(trustRecord) },
     { nodeId, versionKey: nodeVersionKey(nodeId, version.version.normal) },
   );
   return {
@@ -215,7 +213,7 @@ function decidePublish(
   const { credential } = allowed;
   const used = () => recordUse(credential.record);
   if (isEdited) {
-    const edit = { node, version, versions: versionItems.map(versionOf), input: publication.version };
+    const edit = { node, version, versions: versionItems.map(nodeVersionRecord), input: publication.version };
     const { edited, writes } = editVersion({ ...edit, actor: actorOf(caller, credential) }, once);
     // No version waits for this upload, so an archive put to its URL is deleted.
     const upload = awaitedUpload({ ...edited, upload_id: uploadId });
@@ -233,7 +231,9 @@ function decidePublish(
   // A publish that died may have left its entry.
   const isOwnBegun = isBegun(begun, own);
   const room =
-    version || isOwnBegun ? { gone: [] } : roomFor(publishing, begun, lookedUp.map(versionOf), nodesADay);
+    version || isOwnBegun
+      ? { gone: [] }
+      : roomFor(publishing, begun, lookedUp.map(nodeVersionRecord), nodesADay);
   if ('error' in room)
     return { error: room.error, beside: room.isFull ? [(each) => rememberFull(each, publisherId)] : [] };
   const before = version || isOwnBegun ? undefined : (each: Context) => takeEntry(each, own, room.gone);

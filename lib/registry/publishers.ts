@@ -1,13 +1,14 @@
 import { Publisher } from '@node-registry/registry-rules/schemas/publisher';
 import { type Caller, memberIdOf } from '../caller.ts';
 import type { Item } from '../store/items.ts';
+import { dayMs } from '../windows.ts';
 import { type Member, type PublisherRecord, pickFields, publisherRecord } from './records.ts';
 
 const takenDays = 90;
 
 /** Whether a publisher was renamed or merged so long ago that its old id no longer means the new one. */
 export function isGivenUp({ moved_to, moved_at = '' }: PublisherRecord): boolean {
-  return moved_to !== undefined && Date.now() - Date.parse(moved_at) >= takenDays * 24 * 60 * 60 * 1000;
+  return moved_to !== undefined && Date.now() - Date.parse(moved_at) >= takenDays * dayMs;
 }
 
 /** The publisher's id, if given in another spelling or, for a time, as its id before a rename or a merge. */

@@ -5,6 +5,7 @@ import { absent, type Item, onRevision } from '../store/items.ts';
 import { type Key, personalAccessTokenKey } from '../store/keys.ts';
 import { queryAll } from '../store/read.ts';
 import { putting, updating, type Write } from '../store/write.ts';
+import { dayMs } from '../windows.ts';
 import { type Changed, changeOf } from './changes.ts';
 import {
   type Actor,
@@ -38,7 +39,7 @@ export async function createToken(
 ): Promise<TokenRecord> {
   const made = { publisherId, action: 'create token' as const, reads: tokensIn };
   const { result } = await changeOf(context, by, made, (publisher, [items], { id, now }) => {
-    const made_by = makerOf(by, items.map((item) => tokenRecord(item)).filter(isUsable));
+    const made_by = makerOf(by, items.map(tokenRecord).filter(isUsable));
     const record: TokenRecord = {
       ...personalAccessTokenKey(publisher.id, hash),
       ...{ id, label, description, expires_at: expiresAt, node_id: nodeId },
@@ -78,8 +79,6 @@ export function isUsable({ revoked_at, expires_at }: TokenRecord): boolean {
   return revoked_at === undefined && expires_at > new Date().toISOString();
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
-
 /** Whether a version may still become active with it. */
 export function isCounting({ revoked_at, expires_at }: TokenRecord): boolean {
   return revoked_at === undefined && Date.parse(expires_at) > Date.now() - 2 * dayMs;
@@ -88,7 +87,7 @@ export function isCounting({ revoked_at, expires_at }: TokenRecord): boolean {
 /** The tokens of a publisher, revoked ones included, oldest first. */
 export async function listTokens(context: Context, publisherId: string): Promise<TokenRecord[]> {
   const items = await queryAll(context, personalAccessTokenKey(publisherId, ''));
-  return inOrder(items.map((item) => tokenRecord(item)));
+  return inOrder(items.map(tokenRecord));
 }
 
 export function inOrder<Record extends CredentialRecord>(records: readonly Record[]): Record[] {
@@ -103,10 +102,7 @@ export function revokeToken(
   id: string,
 ): Promise<Changed<string>> {
   const ending = { publisherId, action: 'revoke token', entry: 'token revoke', reads: tokensIn, id } as const;
-  return endCredential<TokenRecord>(context, by, ending, {
-    read: tokenRecord,
-    describe: ({ label }) => label,
-  });
+  return endCredential(context, by, ending, tokenRecord, ({ label }) => label);
 }
 
 interface Ending {
@@ -122,9 +118,10 @@ export function endCredential<Record extends CredentialRecord>(
   context: Context,
   by: Actor,
   { entry, id, ...ending }: Ending,
-  { read, describe }: { read: (item: Item) => Record; describe: (record: Record) => string },
+  read: (item: Item) => Record,
+  describe: (record: Record) => string,
 ): Promise<Changed<string>> {
-  const find = (items: readonly Item[]) => items.map((item) => read(item)).find((each) => each.id === id);
+  const find = (items: readonly Item[]) => items.map(read).find((each) => each.id === id);
   const about = ([items]: [Item[]]) => ({ madeBy: find(items)?.made_by });
   return changeOf(context, by, { ...ending, about }, (publisher, [items], { now }) => {
     const record = find(items);

@@ -27,7 +27,7 @@ export async function addTrust(
 ): Promise<TrustRecord> {
   const about = { publisherId, action: 'add trust' as const, reads: trustsIn };
   const { result } = await changeOf(context, by, about, (publisher, [items], { id, now }) => {
-    const trusts = items.map((item) => trustRecord(item)).filter(isTrusted);
+    const trusts = items.map(trustRecord).filter(isTrusted);
     const same = trusts.find((trust) => identityOf(trust) === identityOf(wanted));
     if (same) {
       const message = `"${publisher.id}" trusts these jobs already, by the trust ${same.id}.`;
@@ -59,7 +59,7 @@ export function isTrusted({ revoked_at }: TrustRecord): boolean {
 
 /** The trusts of a publisher, including removed ones, oldest first. */
 export async function listTrusts(context: Context, publisherId: string): Promise<TrustRecord[]> {
-  return inOrder((await queryAll(context, trustKey(publisherId, ''))).map((item) => trustRecord(item)));
+  return inOrder((await queryAll(context, trustKey(publisherId, ''))).map(trustRecord));
 }
 
 /** Removes a trust for good, and returns since when. If it is added again, it pins its ids again. */
@@ -70,7 +70,7 @@ export function removeTrust(
   id: string,
 ): Promise<Changed<string>> {
   const ending = { publisherId, action: 'end trust', entry: 'trust remove', reads: trustsIn, id } as const;
-  return endCredential<TrustRecord>(context, by, ending, { read: trustRecord, describe: describeTrust });
+  return endCredential<TrustRecord>(context, by, ending, trustRecord, describeTrust);
 }
 
 function identityOf({ issuer, repository, node_id, ...trust }: NewTrust): string {

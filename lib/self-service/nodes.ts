@@ -14,7 +14,7 @@ import {
   ownedNodeRecord,
   type PublisherRecord,
 } from '../registry/records.ts';
-import { isSameNodeId, keyName, nodeKey, numbersKey, ownedNodesOf } from '../store/keys.ts';
+import { isSameNodeId, keyName, nodeKey, numbersKey, ownedNodeKey } from '../store/keys.ts';
 import { get, queryAll, readAll } from '../store/read.ts';
 import { peopleRoute } from './people.ts';
 import { publisherAt } from './publishers.ts';
@@ -27,7 +27,7 @@ const maxCounted = 100;
 export const nodeRoutes = [
   peopleRoute(contracts.listNodesForPublisher, async ({ path, query: { page, limit }, caller, context }) => {
     const publisher = await publisherAt(context, path.publisherId);
-    const items = await queryAll(context, ownedNodesOf(publisher.id));
+    const items = await queryAll(context, ownedNodeKey(publisher.id, ''));
     const ids = items.map((item) => ownedNodeRecord(item).node_id);
     const ofPage = <Each>(all: readonly Each[]) => all.slice((page - 1) * limit, page * limit);
     const seesAll = caller && (caller.isAdmin || memberOf(publisher, caller.userId));

@@ -41,7 +41,7 @@ export const userRoutes = [
   peopleRoute(contracts.listTasks, async ({ query, caller, context }) => {
     const { attempts, hasMore } = await latestAttempts(context, caller, query, maxTasks);
     const hashes = attempts.flatMap(({ task_hash }) => task_hash ?? []);
-    const tasks = (await readAll(context, hashes.map(taskKey))).map((item) => taskRecord(item));
+    const tasks = (await readAll(context, hashes.map(taskKey))).map(taskRecord);
     const statuses = new Map(tasks.map((task) => [taskHashOf(task), task.status_key]));
     const shown = attempts.map(({ task_hash = '', ...attempt }) => {
       const status_key = statuses.get(task_hash);

@@ -44,14 +44,13 @@ function fromAttribute(value: AttributeValue): unknown {
   throw new Error('A stored attribute has an unknown type.');
 }
 
-interface TypedRead<Record> {
-  (item: Item): Record;
-  (item: Item | undefined): Record | undefined;
-}
+type TypedRead<Record> = <Found extends Item | undefined>(
+  item: Found,
+) => Found extends Item ? Record : Record | undefined;
 
 /** The only cast of a record: this code wrote that type under this kind of key. */
 export function typedRead<Record>(): TypedRead<Record> {
-  return ((item: Item | undefined) => item as Record | undefined) as TypedRead<Record>;
+  return ((item: unknown) => item) as TypedRead<Record>;
 }
 
 interface Expression {

@@ -51,6 +51,7 @@ import { hash } from 'node:crypto';
 import { foldNodeId } from '@node-registry/registry-rules/names';
 import type { Partition } from '../deployment.ts';
 
+/** Without its last part, such as `trustKey(publisherId, '')`, a key is the common beginning of several. */
 export interface Key {
   pk: string;
   sk: string;
@@ -109,11 +110,6 @@ export function membershipKey(memberId: string, publisherId: string): Key {
   return { pk: personKey(memberId).pk, sk: publisherPartition(publisherId) };
 }
 
-/** The common prefix of the keys of a person's memberships. */
-export function membershipsOf(memberId: string): Key {
-  return { pk: personKey(memberId).pk, sk: 'PUBLISHER#' };
-}
-
 export function newPublishersKey(day: string): Key {
   return { pk: 'NEW_PUBLISHERS', sk: day };
 }
@@ -142,12 +138,7 @@ export function idTokenKey(hash: string): Key {
 
 /** Apart from the publisher's tokens, so that a role may list and move nodes alone. */
 export function ownedNodeKey(publisherId: string, nodeId: string): Key {
-  return { ...ownedNodesOf(publisherId), sk: nodeKey(nodeId).pk };
-}
-
-/** The common prefix of the keys of a publisher's nodes. */
-export function ownedNodesOf(publisherId: string): Key {
-  return { pk: `OWNED#${foldNodeId(publisherId)}`, sk: 'NODE#' };
+  return { pk: `OWNED#${foldNodeId(publisherId)}`, sk: nodeKey(nodeId).pk };
 }
 
 export function nodeKey(nodeId: string): Key {

@@ -15,7 +15,6 @@ import {
   keyOf,
   nodeKey,
   ownedNodeKey,
-  ownedNodesOf,
   personalAccessTokenKey,
   publisherKey,
 } from '../../lib/store/keys.ts';
@@ -279,7 +278,7 @@ const invariants: Record<string, Invariant> = {
       .flatMap((publisher) =>
         items.filter(
           ({ pk, sk }) =>
-            (pk === publisher.pk && /^TOKEN#/.test(String(sk))) || pk === ownedNodesOf(publisher.id).pk,
+            (pk === publisher.pk && /^TOKEN#/.test(String(sk))) || pk === ownedNodeKey(publisher.id, '').pk,
         ),
       )
       .map(({ pk, sk }) => `${pk} ${sk}`),
@@ -307,7 +306,7 @@ const invariants: Record<string, Invariant> = {
 
   'a block is in the account and in the registry, and ends all edits': async ({ items }) => {
     const blocks = items.filter(({ sk }) => sk === 'BLOCK').map(({ pk }) => String(pk));
-    const accounts = items.filter(({ sk }) => sk === 'ACCOUNT').map((item) => accountRecord(item));
+    const accounts = items.filter(({ sk }) => sk === 'ACCOUNT').map(accountRecord);
     const blocked = accounts.filter(({ limits }) => limits?.blocked);
     const wanted = blocked.map(({ caller }) => blockKey(callerHash(caller)).pk);
     const { body } = blocks.length > 0 ? await update({ description: 'late' }) : { body: {} };

@@ -35,7 +35,7 @@ const report = (state: string): Work => ({
 
 async function waiting(): Promise<NotificationRecord[]> {
   const items = (await readItems()).filter(({ sk }) => String(sk).startsWith('NOTIFICATION#'));
-  return items.map((item) => notificationRecord(item)).filter(({ result }) => result === 'pending');
+  return items.map(notificationRecord).filter(({ result }) => result === 'pending');
 }
 
 /** The queue shows the messages of all notifications that wait. */
@@ -98,7 +98,7 @@ async function problems(): Promise<string[]> {
   const keyed = bought.filter(({ body }) => String(body.prompt).endsWith('keyed'));
   const usage = (await readItems())
     .filter(({ pk, n }) => /^USAGE#/.test(String(pk)) && n !== undefined)
-    .map((item) => attemptRecord(item));
+    .map(attemptRecord);
   const counted = usage.filter(({ payment }) => payment === 'taken' || payment === 'unknown');
   const { credits = 0 } = countersOf(await accountOf(user));
   const sum = usage.reduce((all, record) => all + record.credits, 0);

@@ -108,7 +108,7 @@ const works: Record<string, Work> = {
 };
 
 const versionsIn = (items: readonly Item[]) =>
-  items.filter(({ sk }) => String(sk).startsWith('VERSION#')).map((item) => nodeVersionRecord(item));
+  items.filter(({ sk }) => String(sk).startsWith('VERSION#')).map(nodeVersionRecord);
 
 const ninas = personKey(memberIdOf('nina'));
 
@@ -123,7 +123,7 @@ async function problems(): Promise<string[]> {
     await finalize('settled', upload);
   }
   const items = await readItems();
-  const publishers = items.filter(({ sk }) => sk === 'PUBLISHER').map((item) => publisherRecord(item));
+  const publishers = items.filter(({ sk }) => sk === 'PUBLISHER').map(publisherRecord);
   const made = publishers.filter(({ new_nodes_per_day }) => new_nodes_per_day !== undefined);
   const { publishers: count } = items.find((item) => item.pk === ninas.pk && item.sk === ninas.sk) ?? {};
   const acts = (action: string) => items.filter((item) => item.action === action);

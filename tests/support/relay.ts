@@ -29,7 +29,7 @@ export async function storedTask(secret: string): Promise<TaskRecord | undefined
 /** The notifications of a task's caller, sent or waiting. */
 export async function notificationsOf(secret: string): Promise<NotificationRecord[]> {
   const items = await queryAll({ deadline: Date.now() + 60_000 }, keysOfNotifications(taskHash(secret)));
-  return items.map((item) => notificationRecord(item));
+  return items.map(notificationRecord);
 }
 
 /** A secret that was never given out. */

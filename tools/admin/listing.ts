@@ -23,14 +23,14 @@ import { listItems, newContext, readNode, readPublisher, scan, scanFor } from '.
 
 /** Every publisher, by ID. */
 export async function listPublishers(): Promise<PublisherRecord[]> {
-  const all = await Array.fromAsync(scanFor(publisherKey('').sk), (item) => publisherRecord(item));
+  const all = await Array.fromAsync(scanFor(publisherKey('').sk), publisherRecord);
   // A renamed or merged publisher is listed under its new id.
   return all.filter(({ moved_to }) => moved_to === undefined).sort((a, b) => a.id.localeCompare(b.id, 'en'));
 }
 
 /** Every node, the oldest first. Reads the whole table. */
 export async function listAllNodes(): Promise<NodeRecord[]> {
-  const all = await Array.fromAsync(scanFor(nodeKey('').sk), (item) => nodeRecord(item));
+  const all = await Array.fromAsync(scanFor(nodeKey('').sk), nodeRecord);
   return all.sort((a, b) => a.created_at.localeCompare(b.created_at, 'en'));
 }
 
@@ -38,7 +38,7 @@ type Wanted = { [Name in 'status' | 'token_id' | 'trust_id']?: string | undefine
 
 /** The versions with all of these fields, the oldest first. Reads the whole table. */
 export async function findVersions(wanted: Wanted): Promise<NodeVersionRecord[]> {
-  const all = await Array.fromAsync(scanVersions(wanted), (item) => nodeVersionRecord(item));
+  const all = await Array.fromAsync(scanVersions(wanted), nodeVersionRecord);
   return all.sort((a, b) => a.createdAt.localeCompare(b.createdAt, 'en'));
 }
 
@@ -80,7 +80,7 @@ export async function listHistorySince(since: string): Promise<HistoryRecord[]> 
     ExpressionAttributeNames: { '#at': 'at' },
     ExpressionAttributeValues: { ':sk': { S: 'HISTORY#' }, ':since': { S: since } },
   });
-  const all = await Array.fromAsync(entries, (item) => historyRecord(item));
+  const all = await Array.fromAsync(entries, historyRecord);
   return all.sort((a, b) => a.at.localeCompare(b.at, 'en'));
 }
 

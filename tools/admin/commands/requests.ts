@@ -145,7 +145,7 @@ async function readAround(usage: AttemptRecord): Promise<FoundRequest> {
     const { id, state, at, result, tries, last_error } = notificationRecord(item);
     return { id, state, at, result, tries, ...(last_error !== undefined && { last_error }) };
   });
-  const last = notifications.map((item) => notificationRecord(item)).at(-1);
+  const last = notifications.map(notificationRecord).at(-1);
   const media = (task && last && readNotification(task.provider, last.body)?.media) ?? [];
   return { usage, answer, task, media, notifications: shown };
 }

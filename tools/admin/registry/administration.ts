@@ -58,7 +58,7 @@ export function adminHistory(
 
 /** The changes of administrators and owners to a publisher or a node, the latest first. */
 export async function listHistory(key: Key): Promise<HistoryRecord[]> {
-  return (await listItems(historyKeysOf(key))).map((item) => historyRecord(item)).reverse();
+  return (await listItems(historyKeysOf(key))).map(historyRecord).reverse();
 }
 
 /** Every item of a partition whose sort key begins as the given one does, in the order of their sort keys. */

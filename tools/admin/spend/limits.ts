@@ -117,5 +117,5 @@ export async function showLimits(
 
 export async function listLimits(): Promise<CallerWithLimits[]> {
   const items = await listItems(limitsKey(''));
-  return items.map((item) => limitsRecord(item)).map(({ caller, limits }) => ({ caller, limits }));
+  return items.map(limitsRecord).map(({ caller, limits }) => ({ caller, limits }));
 }

@@ -58,7 +58,7 @@ async function withRecords({ pages, records }: Source): Promise<Source[]> {
   if (records.length > 0) return [{ pages, records }];
   const next = await pages.next();
   if (next.done) return [];
-  const attempts = next.value.map((item) => attemptRecord(item)).filter(({ n }) => n !== undefined);
+  const attempts = next.value.map(attemptRecord).filter(({ n }) => n !== undefined);
   return withRecords({ pages, records: attempts });
 }
 
