@@ -6,7 +6,7 @@ import { inParts } from '../in-parallel.ts';
 export interface NewMessage {
   body: unknown;
   /** The message group, which makes the standard queue a fair one. */
-  group?: string;
+  group?: string | undefined;
   delaySeconds?: number;
 }
 

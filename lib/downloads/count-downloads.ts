@@ -70,6 +70,6 @@ async function addUp(context: Context): Promise<void> {
 
 /** The stream doesn't pass numbers on, so the index's own queue writes the files of these nodes. */
 export function refreshIndex(context: Context, keys: readonly Key[]): Promise<void> {
-  const messages = inParts(keys, keysPerMessage).map((part) => ({ body: { keys: part } }));
+  const messages = inParts(keys, keysPerMessage).map((part) => ({ body: { keys: part }, group: 'numbers' }));
   return sendMessages(context, messages);
 }

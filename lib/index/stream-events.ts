@@ -1,5 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { queueAt } from '../aws/queue.ts';
+import { type NewMessage, queueAt } from '../aws/queue.ts';
 import { maxFilesAtOnce } from '../bucket/public-file.ts';
 import * as config from '../config.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
@@ -62,7 +62,7 @@ async function followStream(context: Context, event: DynamoDBStreamEvent): Promi
   try {
     const deadline = Math.min(context.deadline, Date.now() + streamMs + handOnMs);
     const { parts, failed, ...counts } = await writeChanges({ ...context, deadline }, keys);
-    await handOn(context, [...parts, ...failed]);
+    await sendMessages(context, [...parts, ...failed]);
     log('info', 'index', {
       records: event.Records.length,
       ...counts,
@@ -86,7 +86,7 @@ async function takeMessages(context: Context, { Records }: SQSEvent): Promise<SQ
     try {
       const { keys }: { keys: Key[] } = JSON.parse(body);
       const { parts, failed, ...counts } = await writeChanges(context, keys);
-      await handOn(context, parts);
+      await sendMessages(context, parts);
       log('info', 'index', { records: keys.length, ...counts, failed: failed.length });
       if (failed.length === 0) continue;
     } catch (error) {
@@ -97,20 +97,18 @@ async function takeMessages(context: Context, { Records }: SQSEvent): Promise<SQ
   return { batchItemFailures };
 }
 
-async function handOn(context: Context, lists: readonly Key[][]): Promise<void> {
-  await sendMessages(
-    context,
-    lists.map((keys) => ({ body: { keys } })),
-  );
+/** A group's messages wait for one another only: those of a publisher, however many nodes it has, or of a node. */
+function messagesOf(lists: readonly Key[][], group = lists[0]?.[0]?.pk): NewMessage[] {
+  return lists.map((keys) => ({ body: { keys }, group }));
 }
 
 interface Written {
   nodes: number;
   host_nodes: number;
-  /** The keys of the work left for other invocations. */
-  parts: Key[][];
-  /** The keys of each node or publisher that could not be written. */
-  failed: Key[][];
+  /** The work left for other invocations. */
+  parts: NewMessage[];
+  /** One for each node or publisher that could not be written. */
+  failed: NewMessage[];
 }
 
 async function writeChanges(context: Context, keys: readonly Key[]): Promise<Written> {
@@ -126,16 +124,18 @@ async function writeChanges(context: Context, keys: readonly Key[]): Promise<Wri
       log('error', 'index', { of: name, ...describeError(error) });
     }
   };
-  const parts: Key[][] = [];
+  const parts: NewMessage[] = [];
   for (const [id, key] of changes.publishers)
-    await attempt(`publisher ${id}`, [key], async () => parts.push(...(await addNodesOf(soon, changes, id))));
+    await attempt(`publisher ${id}`, [key], async () =>
+      parts.push(...messagesOf(await addNodesOf(soon, changes, id), key.pk)),
+    );
   if (changes.publishers.size > 0)
     await attempt('publishers', [...changes.publishers.values()], () =>
       refreshPublishers(soon, [...changes.publishers.keys()]),
     );
   for (const [id, key] of changes.bans)
     await attempt(`host nodes of ${id}`, [key], async () =>
-      parts.push(...(await addVersionsOf(soon, changes, id))),
+      parts.push(...messagesOf(await addVersionsOf(soon, changes, id), key.pk)),
     );
   const nodes = changes.nodes;
   await inParallel(nodes.entries(), maxFilesAtOnce, ([id, change]) =>
@@ -154,7 +154,12 @@ async function writeChanges(context: Context, keys: readonly Key[]): Promise<Wri
       failed.set(`catalog, part ${place}`, part);
   }
   const host_nodes = [...nodes.values()].reduce((sum, change) => sum + change.labels.size, 0);
-  return { nodes: nodes.size, host_nodes, parts, failed: [...failed.values()] };
+  return {
+    nodes: nodes.size,
+    host_nodes,
+    parts,
+    failed: [...failed.values()].flatMap((keys) => messagesOf([keys])),
+  };
 }
 
 /** Adds a publisher's nodes to the changes, or returns their keys in parts if there are many. */

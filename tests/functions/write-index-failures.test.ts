@@ -135,9 +135,11 @@ describe('writeIndex, while others write or S3 fails', () => {
     },
   );
 
+  let groups: unknown[] = [];
   const keysOf = async () => {
     const bodies: string[] = [];
     await drainQueue(indexChanges, async ({ Records }) => {
+      groups = Records.map(({ attributes }) => attributes.MessageGroupId);
       bodies.push(...Records.map(({ body }) => body));
       return undefined;
     });
@@ -195,6 +197,7 @@ describe('writeIndex, while others write or S3 fails', () => {
     // So does a publisher that comes from the queue, because it failed at first.
     await handler(messageOf([publisherKey('huge')]), context);
     expect(await keysOf()).toEqual(parts);
+    expect(groups).toEqual(Array(3).fill(publisherKey('huge').pk));
     for (const keys of parts)
       expect(await handler(messageOf(keys), context)).toEqual({ batchItemFailures: [] });
     expect((await read(nodePath('huge-40'))).content).toMatchObject({ publisher: { id: 'huge' } });
