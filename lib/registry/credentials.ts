@@ -192,7 +192,7 @@ function pinIds(trust: TrustRecord, job: CiJob, last_used_at: string): Write {
   );
 }
 
-export function usedTokenKey({ issuer, tokenId }: Pick<CiJob, 'issuer' | 'tokenId'>): Key {
+function usedTokenKey({ issuer, tokenId }: Pick<CiJob, 'issuer' | 'tokenId'>): Key {
   return idTokenKey(hash('sha256', `${issuer}\n${tokenId}`));
 }
 

@@ -65,31 +65,20 @@ describe('POST /bulk/nodes/versions', () => {
       });
     });
 
-    test.each([
-      ['tool', 'nightly', 'The version must be a semantic version such as 1.2.3 or 2.0.0-beta.1.'],
-      ['x'.repeat(201), '1.0.0', 'The node_id must have 1 to 200 characters.'],
-      ['tool', `1.0.0-${'a'.repeat(59)}`, 'The version must have at most 64 characters.'],
-      ['', '1.0.0', 'The node_id must have 1 to 200 characters.'],
-    ])('answers an error_message in the entry of "%s" %s', async (node_id, version, message) => {
-      const pair = { node_id, version };
-      const { body } = await fetchAll([pair, { node_id: 'tool', version: '1.0.0' }]);
-
-      expect(body.node_versions[0]).toEqual({ identifier: pair, status: 'error', error_message: message });
-      expect(body.node_versions[1].status).toBe('success');
-    });
-
     test.each<[object, string]>([
       [{}, 'The version must be a semantic version'],
+      [{ node_id: 'x'.repeat(201), version: '1.0.0' }, 'The node_id must have 1 to 200 characters.'],
+      [{ node_id: 'tool', version: `1.0.0-${'a'.repeat(59)}` }, 'The version must have at most 64'],
       [{ node_id: null, version: null }, 'The version must be a semantic version'],
-      [{ node_id: 'tool', version: '1.0.0 cu118' }, 'The version must be a semantic version'],
       [{ node_id: 'tool', version: 1 }, 'The version must be text'],
       [{ node_id: ['tool'], version: '1.0.0' }, 'The node_id must be text'],
       [{ version: '1.0.0' }, 'The node_id must have 1 to'],
     ])('answers in the entry of the odd pair %j: %s', async (identifier, message) => {
-      const { status, body } = await fetchAll([identifier]);
+      const { body } = await fetchAll([identifier, { node_id: 'tool', version: '1.0.0' }]);
 
       const error_message = expect.stringContaining(message);
-      expect([status, body.node_versions]).toEqual([200, [{ identifier, status: 'error', error_message }]]);
+      expect(body.node_versions[0]).toEqual({ identifier, status: 'error', error_message });
+      expect(body.node_versions[1].status).toBe('success');
     });
 
     test('includes the versions of a deleted node with their downloads, because others depend on them', async () => {
@@ -200,28 +189,22 @@ describe('POST /bulk/nodes/versions', () => {
       return handler(event, {} as never);
     };
 
-    test.each(['gzip', 'GZIP', 'br, gzip', 'gzip;q=0.1', 'deflate , gzip ; q=1.0'])(
-      'answers as gzip to %j',
-      async (encoding) => {
-        const answer = await ask(encoding);
-        const plain = await ask(undefined);
+    test.each(['GZIP', 'br, gzip', 'deflate , gzip ; q=1.0'])('answers as gzip to %j', async (encoding) => {
+      const answer = await ask(encoding);
+      const plain = await ask(undefined);
 
-        const headers = { 'content-encoding': 'gzip', vary: 'accept-encoding', 'content-type': json };
-        expect(answer).toMatchObject({ isBase64Encoded: true, headers });
-        expect(gunzipSync(Buffer.from(answer.body, 'base64')).toString()).toBe(plain.body);
-      },
-    );
+      const headers = { 'content-encoding': 'gzip', vary: 'accept-encoding', 'content-type': json };
+      expect(answer).toMatchObject({ isBase64Encoded: true, headers });
+      expect(gunzipSync(Buffer.from(answer.body, 'base64')).toString()).toBe(plain.body);
+    });
 
-    test.each([undefined, '', 'br', 'identity', 'gzip;q=0', 'gzip; q=0.000', 'x-gzip'])(
-      'answers as text to %j',
-      async (encoding) => {
-        const answer = await ask(encoding);
+    test.each([undefined, 'br', 'gzip; q=0.000', 'x-gzip'])('answers as text to %j', async (encoding) => {
+      const answer = await ask(encoding);
 
-        expect(answer.headers).toMatchObject({ vary: 'accept-encoding' });
-        expect(answer).not.toHaveProperty('isBase64Encoded');
-        expect(JSON.parse(answer.body).node_versions).toHaveLength(20);
-      },
-    );
+      expect(answer.headers).toMatchObject({ vary: 'accept-encoding' });
+      expect(answer).not.toHaveProperty('isBase64Encoded');
+      expect(JSON.parse(answer.body).node_versions).toHaveLength(20);
+    });
 
     test('answers a small body as text', async () => {
       expect(await ask('gzip', pairs.slice(0, 1))).not.toHaveProperty('isBase64Encoded');

@@ -103,17 +103,6 @@ describe('a published archive', () => {
     expect(await hostNode('extracted-open', 'Sure')).not.toHaveProperty('left_open');
   });
 
-  test('yields its host nodes once, however often its event comes', async () => {
-    const archive = pack(['Once']);
-    const upload = await publishPack('extracted-once', archive);
-    await Promise.all([1, 2].map(() => handler(workEvent(upload), context)));
-    const first = await storedVersion('extracted-once', '1.0.0');
-    await handler(workEvent(upload), context);
-
-    expect(await storedVersion('extracted-once', '1.0.0')).toEqual(first);
-    expect(await hostNode('extracted-once', 'Once')).toMatchObject({ function: 'run' });
-  });
-
   test('fails with the reason if it lists no nodes, and stays downloadable', async () => {
     const archive = zip([{ name: '__init__.py', data: 'x = 1' }]);
     const upload = await publishPack('extracted-none', archive);
@@ -135,57 +124,6 @@ describe('a published archive', () => {
     const tags_admin = ['calls-eval', 'calls-os-system'];
     expect(await storedVersion('extracted-tags', '1.0.0')).toMatchObject({ tags_admin });
     expect(await storedNode('extracted-tags')).toMatchObject({ latest_version: { tags_admin } });
-  });
-});
-
-describe('a published archive with very long texts', () => {
-  const publishNodes = async (nodeId: string, python: string) => {
-    const archive = zip([{ name: 'pack/__init__.py', data: python, method: 8 }]);
-    await handler(workEvent(await publishPack(nodeId, archive)), context);
-  };
-
-  test('contains entries that the store accepts, without the texts that do not fit', async () => {
-    const long = '"x" * 79_000';
-    await publishNodes(
-      'extracted-long',
-      `class N:
-    @classmethod
-    def INPUT_TYPES(cls): return {"required": {"a": ("INT", {"tooltip": ${long}})}}
-    FUNCTION = ${long}
-    CATEGORY = ${long}
-    DESCRIPTION = ${long}
-    RETURN_TYPES = (${long},)
-    RETURN_NAMES = (${long},)
-    OUTPUT_IS_LIST = (False,)
-NODE_CLASS_MAPPINGS = {"N": N}
-`,
-    );
-
-    const { host_node_extract_status } = await storedVersion('extracted-long', '1.0.0');
-    expect(host_node_extract_status).toBe('success');
-    const entry = await hostNode('extracted-long', 'N');
-    expect(entry).toMatchObject({ function: 'x'.repeat(79_000), output_is_list: [false] });
-    for (const field of ['category', 'description', 'input_types', 'return_types', 'return_names'])
-      expect(entry).not.toHaveProperty(field);
-  });
-
-  test('fails with the reason, and keeps the good entries, if a name is not valid Unicode', async () => {
-    await publishNodes(
-      'extracted-surrogate',
-      `class N:
-    FUNCTION = "run"
-    DESCRIPTION = "bad \\udcff"
-NODE_CLASS_MAPPINGS = {"good": N, "bad\\ud800": N}
-`,
-    );
-
-    expect(await storedVersion('extracted-surrogate', '1.0.0')).toMatchObject({
-      host_node_extract_status: 'failed',
-      host_node_extract_reason: 'The name "bad\ufffd" is not valid Unicode.',
-    });
-    const entry = await hostNode('extracted-surrogate', 'good');
-    expect(entry).toMatchObject({ function: 'run' });
-    expect(entry).not.toHaveProperty('description');
   });
 });
 

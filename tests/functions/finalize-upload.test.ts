@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
 import { findObject, s3 } from '../../lib/bucket/bucket.ts';
-import { archiveKey, stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
+import { stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { latestHistory, ownersView } from '../../lib/registry/history.ts';
 import type { Item } from '../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
@@ -11,7 +11,7 @@ import { stopDate } from '@node-registry/testing/clock';
 import { owe } from '../../lib/work/owe.ts';
 import { runQueue } from '../support/queue.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { beforeNext, failAmidWrites, intercept } from '../support/intercept.ts';
+import { beforeNext, intercept } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { setFields, storedNode } from '../support/registry.ts';
 import {
@@ -74,23 +74,6 @@ describe('an archive that arrived', () => {
 
     expect(await storedVersion('ban-lifted', '1.0.0')).toMatchObject(active);
   });
-
-  test('stays out of the published archives if its version is banned during the check, until that is lifted', async () => {
-    const upload = await uploaded('banned-amid', archive);
-    beforeNext(
-      s3(),
-      /^GetObjectCommand$/,
-      () => admin('node-version', 'ban', 'banned-amid', '1.0.0', '--reason', 'test'),
-      1,
-    );
-    await finalize(upload);
-
-    expect(await findObject(archiveKey(upload, sha256(archive)))).toBeUndefined();
-    await admin('node-version', 'unban', 'banned-amid', '1.0.0');
-    await finalize(upload);
-
-    expect(await storedVersion('banned-amid', '1.0.0')).toMatchObject(active);
-  });
 });
 
 describe('an archive that is rejected', () => {
@@ -105,7 +88,10 @@ describe('an archive that is rejected', () => {
     const again = await uploaded('mended', archive);
     await finalize(again);
 
-    expect(await storedVersion('mended', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+    const mended = await storedVersion('mended', '1.0.0');
+    expect(mended).toMatchObject(active);
+    for (const field of ['rejected_objects', 'status_reason_code', 'upload_id'])
+      expect(mended).not.toHaveProperty(field);
   });
 
   test('disappears at once, but not an archive that replaced it', async () => {
@@ -136,6 +122,14 @@ describe('an archive that is rejected', () => {
     expect(await findObject(stagingKey(upload))).toBeUndefined();
   });
 
+  test('does not change a version that was published again in the meantime', async () => {
+    const upload = await uploaded('rejected-too-late', bad);
+    beforeNext(s3(), /^GetObjectCommand$/, () => publish('rejected-too-late', '1.0.0'), 1);
+    await finalize(upload);
+
+    expect((await storedVersion('rejected-too-late', '1.0.0')).status_reason).toMatch(/^Waiting/);
+  });
+
   test('is one of five for an address, which then takes no more: a publish gives a new one', async () => {
     const upload = await publish('flooded', '1.0.0');
     for (const byte of [1, 2, 3, 4, 5, 6, 7]) await put(upload, Buffer.from(`no zip ${byte}`));
@@ -153,14 +147,6 @@ describe('an archive that is rejected', () => {
     });
     await finalize(await uploaded('flooded', archive));
     expect(await storedVersion('flooded', '1.0.0')).toMatchObject(active);
-  });
-
-  test('does not change a version that was published again in the meantime', async () => {
-    const upload = await uploaded('rejected-too-late', bad);
-    beforeNext(s3(), /^GetObjectCommand$/, () => publish('rejected-too-late', '1.0.0'), 1);
-    await finalize(upload);
-
-    expect((await storedVersion('rejected-too-late', '1.0.0')).status_reason).toMatch(/^Waiting/);
   });
 });
 
@@ -214,30 +200,6 @@ describe('the messages of an upload', () => {
     await finalize(upload);
 
     expect(await storedVersion('corrected', '1.0.0')).toMatchObject(active);
-  });
-
-  test('are heard while a look that found nothing ends', async () => {
-    stopDate();
-    const upload = await publish('overheard', '1.0.0');
-    const look = workEvent(upload);
-    let isPut = false;
-    intercept(dynamodb, async ({ command, input, send }) => {
-      const isWait = command === 'UpdateItemCommand' && JSON.stringify(input).includes('"tries"');
-      if (isPut || !isWait || linesOf('overheard').length > 0) return send();
-      // After the try has begun.
-      isPut = (await storedVersion('overheard', '1.0.0')).tries === 1;
-      if (isPut) {
-        await put(upload, archive);
-        await finalize(upload);
-      }
-      return send();
-    });
-    await handler(look, context);
-
-    expect(isPut).toBe(true);
-    // The look has not put off the extraction.
-    const { pending_since } = owe('extract', nodeVersionKey('overheard', '1.0.0'), 'demo');
-    expect(await storedVersion('overheard', '1.0.0')).toMatchObject({ ...active, pending_since });
   });
 
   test('are heard if another try begins or ends between the read and the try of one', async () => {
@@ -304,16 +266,6 @@ describe('the messages of an upload', () => {
       { ...common, version: '2.0.0', outcome: 'waiting' },
     ]);
   });
-
-  test('end after their last write, also after another one that failed', async () => {
-    const upload = await uploaded('half-written', archive);
-    loggedLines.length = 0;
-    const failure = failAmidWrites(dynamodb, 'TransactWriteItemsCommand');
-    await finalize(upload);
-
-    expect(failure).toEqual({ happened: true, open: 0 });
-    expect(lines('work')[0]).toMatchObject({ level: 'error', lane: 'finalize', outcome: 'failed' });
-  });
 });
 
 describe('a version that waits', () => {
@@ -351,6 +303,18 @@ describe('a version that waits', () => {
     await handler(workEvent(upload), context);
 
     expect(await storedVersion('closed', '1.0.0')).toMatchObject(active);
+  });
+
+  test('becomes active also if its node has no room to show it', async () => {
+    const upload = await uploaded('grown', archive);
+    await setFields(nodeVersionKey('grown', '1.0.0'), { changelog: 'x'.repeat(110_000) });
+    // Two edits that fit alone, of one moment.
+    await setFields(nodeKey('grown'), { description: 'x'.repeat(160_000), license: 'x'.repeat(160_000) });
+    await finalize(upload);
+
+    expect(await storedVersion('grown', '1.0.0')).toMatchObject(active);
+    expect(await storedNode('grown')).not.toHaveProperty('latest_version');
+    expect(lines('latest_version_too_large')).toMatchObject([{ level: 'warn', node_id: 'grown' }]);
   });
 
   test('says nothing of a closed one if it is published again meanwhile', async () => {

@@ -27,7 +27,6 @@ const stranger = createKey(gitHub.key.kid);
 const strangeJwk = stranger.publicKey.export({ format: 'jwk' });
 const valid = gitHubToken();
 const [validHeader = '', validClaims = '', validSignature = ''] = valid.split('.');
-const publicJwk = gitHub.key.publicKey.export({ format: 'jwk' });
 const publicPem = String(gitHub.key.publicKey.export({ type: 'spki', format: 'pem' }));
 
 function hmac(secret: string): string {
@@ -48,22 +47,16 @@ type Row = readonly [name: string, token: string];
 const invalid: Record<keyof typeof sentences, readonly Row[]> = {
   malformed: [
     ['three letters', 'a.b.c'],
-    ['three parts of nothing', '..'],
     ['a header that is no JSON', raw('{', gitHubClaims())],
-    ['claims that are no JSON', raw(header, '{"iss":')],
     ['claims that are a list', raw(header, [gitHubClaims()])],
     ['an issuer that is a number', gitHubToken({ iss: 5 })],
     ['an expiry that is text', gitHubToken({ exp: '9999999999' })],
-    ['a blank before it', ` ${valid}`],
     ['a line end after it', `${valid}\n`],
     ['alg none without a signature', `${encode({ alg: 'none' })}.${validClaims}.`],
   ],
   unknown_issuer: [
     ['another issuer', gitHubToken({ iss: 'https://ci.example.com' })],
-    ['no issuer', gitHubToken(without('iss'))],
     ['the issuer over http', gitHubToken({ iss: gitHub.issuer.replace('https', 'http') })],
-    ['the issuer with a slash', gitHubToken({ iss: `${gitHub.issuer}/` })],
-    ['the issuer in capitals', gitHubToken({ iss: gitHub.issuer.toUpperCase() })],
     ['a host that begins as the issuer does', gitHubToken({ iss: `${gitHub.issuer}.example.com` })],
     ['an issuer named as what every object has', gitHubToken({ iss: 'constructor' })],
     ['an access token of this registry', bearer('olga').slice('Bearer '.length)],
@@ -71,50 +64,31 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
   bad_signature: [
     ['the key of a stranger under a known id', sign(gitHubClaims(), stranger)],
     ['a key that is in no key set', sign(gitHubClaims(), createKey('unknown'))],
-    ['no key id', raw({ alg: 'RS256' }, gitHubClaims())],
     ['alg none', `${encode({ alg: 'none', kid: gitHub.key.kid })}.${validClaims}.${validSignature}`],
     ['HS256 with the public key as its secret', hmac(publicPem)],
-    ['HS256 with the public key in its JSON form', hmac(JSON.stringify(publicJwk))],
     ['a key of its own in the header', sign(gitHubClaims(), stranger, { jwk: strangeJwk })],
-    ['a key set of its own in the header', sign(gitHubClaims(), stranger, { jku: 'https://example.com/k' })],
     ['another algorithm in the header', sign(gitHubClaims(), gitHub.key, { alg: 'RS512' })],
     ['claims of another job', `${validHeader}.${encode(gitHubClaims({ run_id: '1' }))}.${validSignature}`],
-    ['another header', `${encode({ ...header, typ: 'at+jwt' })}.${validClaims}.${validSignature}`],
-    ['the signature of another token', `${validHeader}.${validClaims}.${gitHubToken().split('.')[2]}`],
-    ['half a signature', valid.slice(0, -100)],
     ['the key of GitLab for GitHub', sign(gitHubClaims(), gitLab.key)],
-    ['the key of GitHub for GitLab', sign(gitLabClaims(), gitHub.key)],
     ['the key of a stranger and an expired time', sign(gitHubClaims({ exp: now - 900 }), stranger)],
   ],
   expired: [
     ['a minute ago', gitHubToken({ exp: now - 60 })],
-    ['years ago', gitHubToken({ exp: 1 })],
-    ['a minute ago, of GitLab', gitLabToken({ exp: now - 60 })],
     ['a minute ago, and for another audience', gitHubToken({ exp: now - 60, aud: 'https://example.com' })],
   ],
-  not_yet_valid: [
-    ['in a minute', gitHubToken({ nbf: now + 60 })],
-    ['in a minute, of GitLab', gitLabToken({ nbf: now + 60 })],
-  ],
+  not_yet_valid: [['in a minute', gitHubToken({ nbf: now + 60 })]],
   wrong_audience: [
     ['another registry', gitHubToken({ aud: 'https://registry.example.org' })],
-    ["GitHub's default", gitHubToken({ aud: 'https://github.com/octo' })],
     ['the audience of access tokens', gitHubToken({ aud: 'node-registry' })],
     ['no audience', gitHubToken(without('aud'))],
-    ['an empty list', gitHubToken({ aud: [] })],
     ['this registry and another', gitHubToken({ aud: [audience, 'https://example.com'] })],
     ['an address below this one', gitHubToken({ aud: `${audience}/v2` })],
-    ['a part of the address', gitHubToken({ aud: audience.slice(0, -4) })],
-    ['this registry in capitals', gitHubToken({ aud: audience.toUpperCase() })],
-    ['another registry, of GitLab', gitLabToken({ aud: 'https://gitlab.com' })],
   ],
   critical_header: [['a critical parameter', sign(gitHubClaims(), gitHub.key, { crit: ['exp'], exp: 1 })]],
   incomplete: [
-    ...[
-      ...'exp jti repository repository_id repository_owner_id workflow_ref ref sha run_id event_name'.split(
-        ' ',
-      ),
-    ].map((name): Row => [`no ${name}`, sign({ ...gitHubClaims(), [name]: undefined }, gitHub.key)]),
+    ...'exp jti repository repository_id repository_owner_id workflow_ref ref sha run_id event_name'
+      .split(' ')
+      .map((name): Row => [`no ${name}`, sign({ ...gitHubClaims(), [name]: undefined }, gitHub.key)]),
     ['an event that is a list', gitHubToken({ event_name: ['pull_request'] })],
     ['an environment that is an object', gitHubToken({ environment: { name: 'production' } })],
     ['half a character in its run', gitHubToken({ run_id: '\ud800' })],
@@ -122,18 +96,11 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
     ['an empty id of the repository', gitHubToken({ repository_id: '' })],
     ['an id of the repository that is an object', gitHubToken({ repository_id: { id: '7100' } })],
     ['an id of the owner that is null', gitHubToken({ repository_owner_id: null })],
-    ...[
-      'project_path',
-      'project_id',
-      'namespace_id',
-      'ci_config_ref_uri',
-      'pipeline_id',
-      'pipeline_source',
-      'sha',
-      'jti',
-    ].map(
-      (name): Row => [`no ${name}, of GitLab`, sign({ ...gitLabClaims(), [name]: undefined }, gitLab.key)],
-    ),
+    ...'project_path project_id namespace_id ci_config_ref_uri pipeline_id pipeline_source sha jti'
+      .split(' ')
+      .map(
+        (name): Row => [`no ${name}, of GitLab`, sign({ ...gitLabClaims(), [name]: undefined }, gitLab.key)],
+      ),
     ['the claims of GitLab, of GitHub', sign(gitLabClaims({ iss: gitHub.issuer }), gitHub.key)],
   ],
   foreign_workflow: [
@@ -141,9 +108,7 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
       'octo/evil/.github/workflows/release.yml@refs/tags/v1.0.0',
       'octo/nodes/.github/workflows/release.yml@refs/heads/main',
       'octo/nodes/.github/workflows/release.yml@refs/tags/v1.0.0@refs/heads/main',
-      'octo/nodes/.github/workflows/@refs/tags/v1.0.0',
       'evil/octo/nodes/.github/workflows/release.yml@refs/tags/v1.0.0',
-      'octo/nodes.evil/.github/workflows/release.yml@refs/tags/v1.0.0',
       ...'octo/nodes/.github/release.yml@refs/tags/v1.0.0 octo/nodes/.github/workflows/release.yml'.split(
         ' ',
       ),
@@ -153,8 +118,6 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
       'gitlab.com/group/evil//.gitlab-ci.yml@refs/tags/v1.0.0',
       'gitlab.com/evil/group/sub/nodes//.gitlab-ci.yml@refs/tags/v1.0.0',
       'gitlab.example.com/group/sub/nodes//.gitlab-ci.yml@refs/tags/v1.0.0',
-      'group/sub/nodes//.gitlab-ci.yml@refs/tags/v1.0.0',
-      'https://example.com/ci.yml',
     ].map((ci_config_ref_uri): Row => [ci_config_ref_uri, gitLabToken({ ci_config_ref_uri })]),
   ],
   pull_request: [
@@ -298,15 +261,7 @@ const untrusted: Record<string, readonly Untrusted[]> = {
 test('accepts an unusual event that the trust names, and the usual ones', async () => {
   const repository = 'octo/evented';
   await addTrust({ operator: 'admin' }, 'acme', { ...github(repository), event: 'workflow_run' });
-  const events = [
-    'workflow_run',
-    'push',
-    'release',
-    'workflow_dispatch',
-    'schedule',
-    'create',
-    'issue_comment',
-  ];
+  const events = 'workflow_run push release workflow_dispatch schedule create issue_comment'.split(' ');
   const statuses: number[] = [];
   for (const [place, event_name] of events.entries()) {
     const { status } = await publish(gitHubToken({ repository, event_name }), { nodeId: `evented-${place}` });

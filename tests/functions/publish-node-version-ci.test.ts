@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { publishNodeVersion } from '../../lib/contracts/publish-node-version.ts';
-import { usedTokenKey } from '../../lib/registry/credentials.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
 import { listHistory } from '../../tools/admin/registry/administration.ts';
 import { addTrust, listTrusts, removeTrust } from '../../tools/admin/registry/trusts.ts';
@@ -165,24 +164,6 @@ describe('a publish with an ID token of a CI', () => {
     const message = 'The CI token was used for another node version; let the job request a new one.';
     const said = answers.map(({ status, body }) => (status === 201 ? '' : body.message));
     expect(said.sort()).toEqual(['', ...Array(5).fill(message)]);
-  });
-
-  test('reads the trusts in the same wave as everything else', async () => {
-    await publish({ nodeId: 'waves' });
-    const { requests } = await countRequests(() => publish({ nodeId: 'waves' }));
-
-    expect(requests.slice(0, 2).sort()).toEqual(['BatchGetItemCommand', 'QueryCommand']);
-    expect(requests.slice(2)).toEqual(['TransactWriteItemsCommand']);
-  });
-
-  test('remembers the use of a token until it has expired', async () => {
-    const exp = Math.floor(Date.now() / 1000) + 100;
-    const jti = randomUUID();
-    await publish({ nodeId: 'kept-use', token: gitHubToken({ exp, jti }) });
-    const { pk, sk } = usedTokenKey({ issuer: gitHub.issuer, tokenId: jti });
-    const { ttl } = (await storedItem(pk, sk)) ?? {};
-
-    expect(ttl).toBe(exp + 300);
   });
 
   test('pins the ids of repository and owner with the first version, and none if that fails', async () => {

@@ -1,15 +1,12 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { callerHash } from '../../lib/caller.ts';
 import { handler } from '../../functions/task-results.ts';
 import { namedTaskKey } from '../../lib/store/keys.ts';
-import { type HttpFunction, startGateway } from '../../tools/local/gateway.ts';
 import { blockCaller } from '../../tools/admin/spend/limits.ts';
-import { until } from '@node-registry/testing/until';
 import { invoke } from '../support/invoke.ts';
 import { say, started } from '../support/notified.ts';
 import { proxies, simulation } from '../support/proxies.ts';
 import { storedItem } from '../support/registry.ts';
-import { untilEnd } from '../support/serve.ts';
 import { pay, spender } from '../support/spending.ts';
 import { bearer } from '../support/tokens.ts';
 import { setVariables } from '../support/variables.ts';
@@ -108,62 +105,4 @@ test('resultRoutes=off writes nothing for them', async () => {
   await pay(user);
 
   expect((await ask(user, lastTask())).status).toBe(404);
-});
-
-/*
- * The requests of a client that waits, as comfy_api_nodes/nodes_vidu.py of ComfyUI sends them and reads their answers:
- * https://github.com/comfyanonymous/ComfyUI. It sends no key, and asks at the provider's path below our address.
- */
-describe('a client that pays and waits', () => {
-  let url: string;
-
-  beforeAll(async () => {
-    const routes = await Promise.all(
-      [
-        ['POST /proxy/video-provider/text2video', 'text-to-video'],
-        [video, 'task-results'],
-        ['POST /notifications/{provider}/{task}', 'receive-notification'],
-        ['$default', 'unknown-route'],
-      ].map(async ([key = '', file]) => {
-        const load = async (): Promise<HttpFunction> => (await import(`../../functions/${file}.ts`)).handler;
-        return { key, timeoutMs: 20_000, load };
-      }),
-    );
-    const lists = {
-      allowedOrigins: ['*'],
-      allowedMethods: [],
-      allowedHeaders: [],
-      exposedResponseHeaders: [],
-    };
-    ({ url } = untilEnd(await startGateway({ port: 0, routes, cors: { ...lists, maxAge: 60 } })));
-  });
-
-  test('ends with its film', async () => {
-    setVariables({ NOTIFICATION_URL: `${url}/notifications` });
-    const headers = { authorization: bearer(await spender()), accept: '*/*' };
-    const paid = await fetch(`${url}/proxy/video-provider/text2video`, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        prompt: 'A boat',
-        duration: 5,
-        seed: 0,
-        aspect_ratio: '16:9',
-        movement_amplitude: 'auto',
-      }),
-    });
-    const task = (await paid.json()) as { task_id: string; created_at: unknown };
-    let last: { state: string; err_code: unknown; creations: Record<string, unknown>[] } | undefined;
-    await until(async () => {
-      const answer = await fetch(`${url}/proxy/video-provider/tasks/${task.task_id}/creations`, { headers });
-      if (answer.status !== 200) throw new Error(`The client gives up: ${answer.status}`);
-      last = (await answer.json()) as typeof last;
-      expect(last).toMatchObject({ state: expect.any(String), creations: expect.any(Array) });
-      return ['success', 'failed'].includes(String(last?.state));
-    });
-
-    expect([paid.status, typeof task.created_at]).toEqual([200, 'string']);
-    const film = { id: expect.any(String), url: expect.stringMatching(/^http.*\.webm$/) };
-    expect(last?.creations).toEqual([{ ...film, cover_url: expect.stringMatching(/\.png$/) }]);
-  });
 });

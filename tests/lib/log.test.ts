@@ -1,19 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { describeError, log, note, withLogFields } from '../../lib/log.ts';
-import { lines, loggedLines } from '../support/logged-lines.ts';
+import { lines } from '../support/logged-lines.ts';
 import { setVariables } from '../support/variables.ts';
 
 describe('a log line', () => {
-  test('holds one line of JSON with its level, its event and its fields', () => {
-    log('info', 'sweep');
-    log('warn', 'upload', { outcome: 'two\nlines' });
-
-    expect(loggedLines).toEqual([
-      '{"level":"info","event":"sweep"}\n',
-      '{"level":"warn","event":"upload","outcome":"two\\nlines"}\n',
-    ]);
-  });
-
   test('names the release and the version of the function', () => {
     setVariables({ RELEASE: '4.0.0', AWS_LAMBDA_FUNCTION_VERSION: '7' });
     log('info', 'sweep');
@@ -57,11 +47,6 @@ describe('an error in the log', () => {
       causes: ['Error: outer', 'TypeError: inner'],
       stack: error.stack,
     });
-  });
-
-  test('contains no stack if the thrown value is not an Error', () => {
-    expect(describeError('a text')).toEqual({ causes: [] });
-    expect(Object.keys(describeError(undefined))).toEqual(['causes']);
   });
 
   test('lists at most eight causes when it is its own cause', () => {

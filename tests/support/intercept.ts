@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach } from '@jest/globals';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { S3Client } from '@aws-sdk/client-s3';
@@ -82,31 +81,6 @@ export function failCalls(
     if (call.command === command && JSON.stringify(call.input).includes(text)) throw error;
     return call.send();
   });
-}
-
-/** Long enough that a function which does not wait for a write ends before it. */
-const heldMs = 300;
-
-/**
- * Fails the first call of a command whose input contains a text, and holds every other write back. `open` counts those that
- * are not answered yet.
- */
-export function failAmidWrites(client: DynamoDBClient | S3Client, command: string, text = '') {
-  const state = { happened: false, open: 0 };
-  intercept(client, async (call) => {
-    if (!state.happened && call.command === command && JSON.stringify(call.input).includes(text)) {
-      state.happened = true;
-      await pause(heldMs / 3);
-      throw new Error('broken');
-    }
-    if (!/^(?:Put|Update|Delete|Transact)/.test(call.command)) return call.send();
-    state.open += 1;
-    await pause(heldMs);
-    return call.send().finally(() => {
-      state.open -= 1;
-    });
-  });
-  return state;
 }
 
 /** Answers the calls one by one instead of the server, and repeats the last answer. Returns the inputs. */

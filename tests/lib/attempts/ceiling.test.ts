@@ -185,21 +185,3 @@ test('is never below what the rates charge for whatever the provider chooses', a
   // An operation that has required fields gets them from requiredOf.
   expect([...reached].sort()).toEqual(paid.map(({ name }) => name).sort());
 });
-
-test('is never lower for a frame whose duration is left to the provider', async () => {
-  const durations = fc.array(fc.constantFrom(0.001, 1, 2.5, 6.999, 7), { minLength: 2, maxLength: 9 });
-  await check(
-    fc.record({ rates: rows, durations, frame: fc.nat(8), others: fc.nat(2000) }),
-    async ({ rates, durations, frame, others }) => {
-      const stated = durations.map((each, place) => (place === 0 ? each + others : each));
-      const open = stated.map((each, place) =>
-        place === 1 + (frame % (stated.length - 1)) ? undefined : each,
-      );
-      const [reserved, more] = [stated, open].map((each) =>
-        ceiling('multiframeVideo', frames(...each), rates),
-      );
-      expect(Number(more)).toBeGreaterThanOrEqual(Number(reserved));
-    },
-    { weight: 20 },
-  );
-});

@@ -13,7 +13,7 @@ import { pay, spender } from '../../support/spending.ts';
  * seconds are added at random, so that those who wait do not come back together; most of these tests take that away.
  */
 
-const runs = 15;
+const runs = 8;
 const dayMs = 86_400_000;
 
 beforeEach(() => {
@@ -31,9 +31,7 @@ const timeOfDay = fc.oneof(
 
 const limits = {
   'the requests of a minute': { requests_per_minute: 1 },
-  'the tasks of a day': { tasks_per_day: 1 },
   'the credits of a day': { credits_per_day: 74 },
-  'a minute and a day': { requests_per_minute: 1, tasks_per_day: 1 },
   'all of them': { requests_per_minute: 1, tasks_per_day: 1, credits_per_day: 74 },
 };
 

@@ -10,48 +10,39 @@ import {
   recordSent,
   rejectUnsent,
 } from '../../../lib/attempts/attempt.ts';
-import { reserve, settle } from '../../../lib/attempts/reserve.ts';
+import { reserve } from '../../../lib/attempts/reserve.ts';
 import { callerHash } from '../../../lib/caller.ts';
 import { dayCallerKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
-import { beforeNext, intercept } from '../../support/intercept.ts';
-import { lines, loggedLines } from '../../support/logged-lines.ts';
+import { intercept } from '../../support/intercept.ts';
+import { lines } from '../../support/logged-lines.ts';
 import { setFields, storedItem } from '../../support/registry.ts';
 import { accountOf, attemptOf, countersOf, pay, sweepAfter, usageOf } from '../../support/spending.ts';
 
 const soon = () => ({ deadline: Date.now() + 5000 });
 const minuteMs = 60_000;
 /** What an invocation leaves that dies after so many of its steps. */
-async function leave(steps: 'reserved' | 'recorded' | AttemptEnd, user = `dead-${randomUUID()}`) {
+async function leave(steps: 'reserved' | 'recorded', user = `dead-${randomUUID()}`) {
   const attempt = attemptOf(user);
-  const { account, n } = await reserve(soon(), attempt);
-  if (steps !== 'reserved') expect(await recordSent(soon(), attempt, n)).toBe(true);
-  if (typeof steps === 'object') expect(await endAttempt(soon(), keyOfAttempt(attempt), steps)).toBe(true);
-  return { user, attempt, account, n };
+  const { n } = await reserve(soon(), attempt);
+  if (steps === 'recorded') expect(await recordSent(soon(), attempt, n)).toBe(true);
+  return { user, attempt, n };
 }
-
-const released = { credits: 0, tasks: 0, requests: 1 };
-const kept = { credits: 50, tasks: 1, requests: 1 };
 
 beforeEach(() => stopDate(noon()));
 
+// What visits and requests leave when they meet or die: tests/property/attempts.test.ts and tests/interleavings.
 describe('a visit of an account', () => {
   test('releases a reservation without a record, whose late record is not sent', async () => {
     const { user, attempt, n } = await leave('reserved');
     await sweepAfter(12);
 
-    expect(countersOf(await accountOf(user))).toEqual(released);
+    expect(countersOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0, requests: 1 });
     expect(await usageOf(user)).toEqual([]);
     expect(await recordSent(soon(), attempt, n)).toBe(false);
     const { pk, sk } = keyOfAttempt(attempt);
     const ttl = Math.ceil(Date.now() / 1000) + 2 * 86_400;
-    expect(await storedItem(pk, sk)).toEqual({
-      pk,
-      sk,
-      payment: 'rejected',
-      ttl,
-      write_id: expect.any(String),
-    });
+    expect(await storedItem(pk, sk)).toMatchObject({ payment: 'rejected', ttl });
   });
 
   test('counts what may have been sent in full, and keeps nothing else of it in the account', async () => {
@@ -71,42 +62,26 @@ describe('a visit of an account', () => {
     expect(await storedItem(...keyOfDay(attempt))).toMatchObject({ caller: attempt.caller });
   });
 
-  test.each<[AttemptEnd, object]>([
+  test.each([
     [
       { payment: 'taken', credits: 20, task_id: 'a' },
-      { ...kept, credits: 20 },
+      { credits: 20, tasks: 1 },
     ],
-    [{ payment: 'rejected', credits: 0 }, released],
-    [{ payment: 'unknown', credits: 50 }, kept],
+    [
+      { payment: 'rejected', credits: 0 },
+      { credits: 0, tasks: 0 },
+    ],
     [
       { payment: 'taken', credits: 99, task_id: 'above its ceiling' },
-      { ...kept, credits: 99 },
+      { credits: 99, tasks: 1 },
     ],
-  ])('settles what has ended: %j', async (end, counters) => {
-    const { user } = await leave(end);
+  ] as const)('settles what has ended: %j', async (end, counters) => {
+    const { user, attempt } = await leave('recorded');
+    expect(await endAttempt(soon(), keyOfAttempt(attempt), end)).toBe(true);
     await sweepAfter(12);
 
-    expect(countersOf(await accountOf(user))).toEqual(counters);
+    expect(countersOf(await accountOf(user))).toMatchObject(counters);
     expect(await usageOf(user)).toMatchObject([end]);
-  });
-
-  test('releases a reservation whose answer was lost, beside the next one, which its attempt names', async () => {
-    let writes = 0;
-    const stop = intercept(dynamodb, async ({ input, send }) => {
-      if (Object(input.Key).sk?.S !== 'ACCOUNT') return send();
-      writes += 1;
-      if (writes === 2) throw new Error('It could not be given back.');
-      const output = await send();
-      if (writes > 2) return output;
-      throw Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' });
-    });
-    const { user, n } = await leave('recorded');
-    stop();
-    expect([n, countersOf(await accountOf(user))]).toEqual([1, { credits: 100, tasks: 2, requests: 2 }]);
-    await sweepAfter(12);
-
-    expect(countersOf(await accountOf(user))).toEqual({ ...kept, requests: 2 });
-    expect(await usageOf(user)).toMatchObject([{ n: 1, payment: 'unknown' }]);
   });
 
   test('leaves an attempt alone that is younger than twelve minutes, and comes again for the next', async () => {
@@ -121,30 +96,6 @@ describe('a visit of an account', () => {
     expect(await usageOf(user)).toMatchObject([{ payment: 'unknown' }, { payment: 'sent' }]);
     const next = new Date(attempt.at + 17 * minuteMs).toISOString().slice(0, 16);
     expect(await accountOf(user)).toMatchObject({ open: 1, pending_since: next });
-  });
-
-  test('ends an attempt once when two visits meet', async () => {
-    // What other tests have left.
-    await sweepAfter(60);
-    const { user } = await leave('recorded');
-    loggedLines.length = 0;
-    const meeting = beforeNext(dynamodb, /^UpdateItemCommand$/, () => sweepAfter(12));
-    await sweepAfter(12);
-
-    expect(meeting.happened()).toBe(true);
-    expect(countersOf(await accountOf(user))).toEqual(kept);
-    expect(await accountOf(user)).toMatchObject({ open: 0 });
-    expect(lines('visit')).toHaveLength(1);
-  });
-
-  test('has the last word about an attempt that it took for dead, and the account keeps to it', async () => {
-    const { user, attempt, account, n } = await leave('recorded');
-    await sweepAfter(12);
-    const late: AttemptEnd = { payment: 'taken', credits: 20 };
-    expect(await endAttempt(soon(), keyOfAttempt(attempt), late)).toBe(false);
-    await settle(soon(), account, { ...attempt, n }, { credits: 20, isTask: true });
-
-    expect(countersOf(await accountOf(user))).toEqual(kept);
   });
 
   test('keeps an account listed that reserves meanwhile', async () => {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { createHash, createHmac, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { folder } from '@node-registry/testing/folders';
@@ -89,17 +89,6 @@ describe('the public package of Standard Webhooks', () => {
 
   test('takes our headers, with a signature of its own scheme next to ours', () => {
     expect(webhook.verify(message.body, bothSchemes(Date.now()))).toEqual(JSON.parse(message.body));
-  });
-
-  test('signs exactly the content that we sign', () => {
-    const content = signedContent(message.id, Math.floor(at / 1000), message.body);
-    const digest = createHmac('sha256', 'a secret of both').update(content).digest('base64');
-
-    expect(webhook.sign(message.id, new Date(at), message.body)).toBe(`v1,${digest}`);
-  });
-
-  test('rejects our headers when they are older than five minutes', () => {
-    expect(() => webhook.verify(message.body, bothSchemes(Date.now() - 301_000))).toThrow('too old');
   });
 });
 

@@ -1,8 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { toAttributes } from '../../../lib/store/items.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
-import { VersionLabel } from '@node-registry/registry-rules/version-label';
-import { versionFields } from '../../../lib/registry/node-versions.ts';
 import { findNodeVersions } from '../../../lib/registry/look-up.ts';
 import { readBatches } from '../../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
@@ -65,14 +63,6 @@ describe('a bulk with repeated pairs', () => {
         'This pair was requested several times, which would make the response too large; request it once.',
     });
   });
-
-  test('answers a thousand repetitions of a small version', async () => {
-    await addVersion('acme', 'repeated-small', version, {});
-    const pairs = Array.from({ length: 1000 }, () => ({ node_id: 'repeated-small', version }));
-    const found = await findNodeVersions(inTime(), pairs, maxBytes);
-
-    expect(new Set(found.map(({ status }) => status))).toEqual(new Set(['success']));
-  });
 });
 
 describe('a bulk that is larger than an answer', () => {
@@ -129,19 +119,4 @@ describe('a bulk that is larger than an answer', () => {
       Array(stored.length - 100 * batches).fill(tooMuch),
     );
   });
-});
-
-const said = {
-  version: VersionLabel.parse(version),
-  changelog: null,
-  deprecated: false,
-  tags_admin: ['safe'],
-};
-
-test.each([
-  ['an owner, without what only admins may say', false, { deprecated: false }],
-  ['an admin', true, { deprecated: false, tags_admin: ['safe'] }],
-])('the fields of a version from its publisher leave out null fields: from %s', (_, isAdmin, fields) => {
-  expect(versionFields(said, { isAdmin })).toEqual(fields);
-  expect(said).toHaveProperty('changelog');
 });

@@ -76,29 +76,6 @@ describe('a misspelled field of a paid request', () => {
     expect(simulation.received).toEqual([]);
   });
 
-  test.each(['key_image', 'duration', 'prompt'])(
-    'gets a 400 for every misspelling of %s in a key frame',
-    async (field) => {
-      const { [field]: value, ...frame }: Record<string, unknown> = {
-        key_image: url,
-        duration: 1,
-        prompt: 'x',
-      };
-      for (const some of chunksOf(misspellings(field), 90)) {
-        const misspelled = Object.fromEntries(some.map((each) => [each, value]));
-        const image_settings = [{}, { ...frame, ...misspelled }];
-        const { body } = await send('multiframe-video', { model, start_image: url, image_settings });
-
-        const issue = (each: string) => ({
-          path: `body.image_settings.1.${each}`,
-          message: didYouMean(field),
-        });
-        expect(body.details).toEqual(some.map(issue));
-      }
-      expect(simulation.received).toEqual([]);
-    },
-  );
-
   test('appears with all other issues of the request', async () => {
     const image_settings = [{ keyimage: url }, { key_image: 7, duration: '9', promt: 'x' }];
     const { body } = await send('multiframe-video', { modle: model, start_image: '0', image_settings });

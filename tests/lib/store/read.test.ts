@@ -133,14 +133,6 @@ test('reads an item as it was stored, without values that were undefined', () =>
   expect(fromAttributes(toAttributes({ ...item, absent: undefined }))).toStrictEqual(item);
 });
 
-test.each([
-  ['null', null, 'A value of type object cannot be stored.'],
-  ['a function', () => 1, 'A value of type function cannot be stored.'],
-  ['a bigint', 1n, 'A value of type bigint cannot be stored.'],
-])('rejects storing %s', (_, value, message) => {
-  expect(() => toAttributes({ value })).toThrow(message);
-});
-
-test('fails to read an attribute of a type that we never write', () => {
-  expect(() => fromAttributes({ names: { SS: ['a'] } })).toThrow('has an unknown type');
+test('rejects storing null', () => {
+  expect(() => toAttributes({ value: null })).toThrow('A value of type object cannot be stored.');
 });
