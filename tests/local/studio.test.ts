@@ -54,6 +54,8 @@ inBrowser('the studio in a browser', () => {
       expect.stringContaining('extend · 20 credits'),
       expect.stringContaining('film · 12 credits'),
     ]);
+    // The studio's own reads would hide the others.
+    expect(await page.locator('.requests').textContent()).toMatch(/^(?=.*POST)(?!.*GET \/users\/)/s);
     await page.getByRole('link', { name: 'Spending' }).click();
     await page.getByText('32 credits, 2 tasks').waitFor();
     expect(await page.getByText('of 2,000; 2 tasks').count()).toBe(1);
@@ -71,6 +73,8 @@ inBrowser('the studio in a browser', () => {
     for (const text of ['"error":"provider_rejected"', '[reject]"', '"event": "request"'])
       expect(shown).toContain(text);
     expect((await tasks()) - before).toBe(0);
+    await page.getByRole('link', { name: 'Spending' }).click();
+    await page.getByText('0 under way, 1 failed').waitFor();
   });
 
   test('uploads a dropped picture that is too large for a request, and shows it relit', async () => {
@@ -83,6 +87,8 @@ inBrowser('the studio in a browser', () => {
     await page.getByLabel('Prompt').fill('a large one');
     await page.locator('.drop').first().dispatchEvent('drop', { dataTransfer: files });
     await page.getByText('big.png, 20.1 MB', { exact: true }).waitFor();
+    await page.getByText('Show as client code').click();
+    await page.getByText('await openAsBlob("big.png")').waitFor();
     await button('Relight the picture').click();
     await card(/a large one.*success/).waitFor();
 

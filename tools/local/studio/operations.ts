@@ -94,13 +94,14 @@ export function asCurl(operation: Operation, body: Fields, key: string, { apiUrl
 }
 
 export function asCode({ method }: Operation, body: Fields, { apiUrl }: StudioConfig): string {
+  const [, file] = /"<([^"]+), [\d.]+ MB>"/.exec(readable(body)) ?? [];
   const written = readable(body)
     .replaceAll(/^( +)"(\w+)":/gm, '$1$2:')
     .replaceAll(/"<[^"]*>"/g, 'picture');
-  return `import { createRegistryClient } from '@node-registry/registry-client';
+  return `${file ? "import { openAsBlob } from 'node:fs';\n" : ''}import { createRegistryClient } from '@node-registry/registry-client';
 
 const accessToken = process.env.OWNER;
-const registry = createRegistryClient({ baseUrl: '${apiUrl}', accessToken });
+const registry = createRegistryClient({ baseUrl: '${apiUrl}', accessToken });${file ? `\nconst picture = await openAsBlob(${JSON.stringify(file)});` : ''}
 const { media } = await registry.${method}(${written}, {
   order: crypto.randomUUID(),
   wait: true,

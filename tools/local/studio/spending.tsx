@@ -49,7 +49,7 @@ async function readSpending({ account }: RegistryClient): Promise<Spending> {
 export function Figures({ spending: { limit, days, states } }: { spending: Spending }) {
   const today = days.at(-1) ?? { credits: 0, tasks: 0 };
   const most = Math.max(1, ...days.map(({ credits }) => credits));
-  const { success = 0, failed = 0, ...others } = states;
+  const { success = 0, failed = 0, rejected = 0, ...others } = states;
   const underWay = Object.values(others).reduce((sum, count) => sum + count, 0);
   return (
     <section class="figures" aria-label="Spending">
@@ -92,7 +92,7 @@ export function Figures({ spending: { limit, days, states } }: { spending: Spend
         <h2>Tasks</h2>
         <b>{number(success)} done</b>
         <p class="quiet">
-          {number(underWay)} under way, {number(failed)} failed
+          {number(underWay)} under way, {number(failed + rejected)} failed
         </p>
       </div>
     </section>
@@ -100,6 +100,7 @@ export function Figures({ spending: { limit, days, states } }: { spending: Spend
 }
 
 export function Days({ days, states }: Spending) {
+  if (Object.keys(states).length === 0) return <p class="empty">No task in {shownDays} days.</p>;
   const row = ([name, value]: [string, string]) => (
     <div key={name}>
       <dt>{name}</dt>
@@ -113,13 +114,13 @@ export function Days({ days, states }: Spending) {
         <dl>
           {days
             .toReversed()
+            .filter(({ credits, tasks }) => credits + tasks > 0)
             .map(({ day, credits, tasks }) => row([day, `${creditsOf(credits)}, ${tasksOf(tasks)}`]))}
         </dl>
       </section>
       <section class="box">
         <h2>Tasks by state</h2>
         <dl>{Object.entries(states).map(([state, count]) => row([state, number(count)]))}</dl>
-        {Object.keys(states).length === 0 && <p class="quiet">No task yet.</p>}
       </section>
     </>
   );

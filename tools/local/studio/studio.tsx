@@ -83,7 +83,7 @@ function Studio({ config }: { config: StudioConfig }) {
             </ul>
             <section class="box">
               <h2>Latest requests</h2>
-              <Requests requests={requests.filter(({ caller }) => caller !== 'provider').slice(0, latest)} />
+              <Requests requests={requests.filter(isOfPerson).slice(0, latest)} />
             </section>
           </div>
         </div>
@@ -126,6 +126,9 @@ function Studio({ config }: { config: StudioConfig }) {
     </>
   );
 }
+
+/** Neither a provider's nor one by which the studio counts what was spent. */
+const isOfPerson = ({ caller, path }: LoggedRequest) => caller !== 'provider' && !path.startsWith('/users/');
 
 /** The part of the studio that the URL names. */
 function useView(): string {
