@@ -96,7 +96,7 @@ function variable<Schema extends z.ZodMiniType>(
 }
 
 export const tokens = concern(() => ({
-  TOKEN_ISSUER: variable(kind.address, 'tokenIssuer', 'Issuer of access tokens, exactly their `iss`.'),
+  TOKEN_ISSUER: variable(kind.address, 'tokenIssuer', 'Issuer of access tokens: their `iss`.'),
   TOKEN_AUDIENCE: variable(
     kind.claimText(),
     'tokenAudience',
@@ -214,12 +214,12 @@ export const selfService = concern(() => ({
   NEW_PUBLISHERS_PER_DAY: variable(
     kind.count(200, 100_000),
     'newPublishersPerDay',
-    'Publishers that all people may make in a UTC day.',
+    'Publishers that all people may make a day.',
   ),
   OWN_NEW_NODES_PER_DAY: variable(
     kind.count(20, 10_000),
     'ownNewNodesPerDay',
-    'New nodes in a UTC day of a publisher that a person made.',
+    'New nodes a day of a publisher that a person made.',
   ),
   RESERVED_PUBLISHER_IDS: variable(
     kind.list(/^[\w.-]{1,100}$/, 'be publisher ids separated by commas'),
@@ -277,7 +277,7 @@ export const bucket = concern(() => ({
       'be 3 to 63 lowercase letters, digits and hyphens, without the prefixes and suffixes that S3 reserves',
     ),
     'bucketName',
-    'S3 bucket of the archives, unique in all of AWS.',
+    'S3 bucket of the archives, unique in AWS.',
   ),
   AWS_ENDPOINT_URL_S3: variable(z.optional(kind.endpointUrl()), undefined, 'Another S3 endpoint.'),
 }));
@@ -295,7 +295,7 @@ export const downloads = concern(() => ({
   DOWNLOAD_BASE_URL: variable(
     z.optional(kind.address),
     'downloadBaseUrl',
-    'URL of downloads, instead of the stage’s own distribution.',
+    'URL of downloads, instead of an own distribution.',
   ),
 }));
 
@@ -425,7 +425,7 @@ export const notifications = concern(() => ({
   NOTIFICATIONS: variable(
     kind.choice('relay', 'direct'),
     'notifications',
-    '`relay`: this service notifies callers. `direct`: the provider does.',
+    '`relay`: the service notifies callers. `direct`: the provider does.',
   ),
 }));
 

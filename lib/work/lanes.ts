@@ -14,9 +14,7 @@ export interface Lane {
   function: string;
   /** The item that owes it. No kind of item owes two lanes. */
   item: string;
-  /** Whose work it is: the message group of the queue, in which nobody's work delays another's. */
-  group: string;
-  /** Each takes 1,000 writes a second. Or one for each group. */
+  /** Each takes 1,000 writes a second. Or one for each provider. */
   shards: number | readonly string[];
   /** How long one try may take: the function's limit, and half a minute. */
   leaseSeconds: number;
@@ -44,7 +42,6 @@ export const lanes = {
   finalize: {
     function: 'finalizeUpload',
     item: 'version that waits for its archive, or that its node doesn’t show yet',
-    group: 'the publisher',
     shards: 4,
     leaseSeconds: 330,
     waitSeconds: [10, minutes, 5 * minutes, 30 * minutes, hours, 2 * hours],
@@ -58,7 +55,6 @@ export const lanes = {
   deliver: {
     function: 'deliverNotifications',
     item: 'notification',
-    group: 'the caller',
     shards: 4,
     leaseSeconds: 60,
     waitSeconds: [5, 30, 5 * minutes, 30 * minutes, 2 * hours, 6 * hours, 12 * hours],
@@ -71,7 +67,6 @@ export const lanes = {
   poll: {
     function: 'pollProviders',
     item: 'task without an end',
-    group: 'the provider',
     shards: providerNames,
     leaseSeconds: 60,
     waitSeconds: [],
@@ -86,7 +81,6 @@ export const lanes = {
   extract: {
     function: 'extractHostNodes',
     item: 'published version',
-    group: 'the publisher',
     shards: 4,
     leaseSeconds: 150,
     waitSeconds: [30, 5 * minutes, 30 * minutes, hours, 2 * hours],
@@ -99,7 +93,6 @@ export const lanes = {
   visit: {
     function: 'visitAccounts',
     item: 'account with open attempts',
-    group: '',
     shards: 4,
     leaseSeconds: 90,
     waitSeconds: [],
@@ -112,7 +105,6 @@ export const lanes = {
   align: {
     function: 'alignRegistry',
     item: 'node or publisher that an administrator banned or moved',
-    group: 'the publisher',
     shards: 1,
     leaseSeconds: 330,
     waitSeconds: [10, minutes, 5 * minutes, 30 * minutes, 2 * hours, 6 * hours, 12 * hours],
@@ -134,6 +126,7 @@ export interface Owing extends Key {
   pending_shard?: string;
   /** When to look at it, or when it was given up. */
   pending_since?: string;
+  /** Whose work it is: the message group, in which nobody's work delays another's. */
   group?: string;
   /** When it began, if its lane waits by its age. */
   at?: string;

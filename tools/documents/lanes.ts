@@ -3,10 +3,10 @@ import { type Lane, lanes } from '../../lib/work/lanes.ts';
 /** The table in docs/CONTRIBUTING.md: one row for each lane. */
 export function laneTable(): string {
   const rows = Object.entries<Lane>(lanes).map(
-    ([name, { function: its, item, group, waitSeconds, givenUp, without }]) =>
-      `| ${name} | \`${its}\` | ${item} | ${group || 'none'} | ${waitSeconds.length > 0 ? waitSeconds.length + 1 : 'not counted'} | ${givenUp} | ${without} |\n`,
+    ([name, { function: its, item, waitSeconds, givenUp, without }]) =>
+      `| ${name} | \`${its}\` | ${item} | ${waitSeconds.length > 0 ? waitSeconds.length + 1 : 'not counted'} | ${givenUp} | ${without} |\n`,
   );
-  return `| Lane | Function | Owed by | Group | Tries | Then | Without it |\n|---|---|---|---|---|---|---|\n${rows.join('')}`;
+  return `| Lane | Function | Owed by | Tries | Then | Without it |\n|---|---|---|---|---|---|\n${rows.join('')}`;
 }
 
 /** The document with a new table. */
