@@ -8,7 +8,7 @@ import { isObject } from '../json.ts';
 import { httpRequest } from '../outgoing/http-request.ts';
 import { innermost, partsOf } from '../schemas/innermost.ts';
 import { imageFields } from '../schemas/paid-fields.ts';
-import { type AskedUpload, countUploads, requireOpenAccount, uploadSeconds } from './uploads.ts';
+import { type CallerImage, countUploads, requireOpenAccount, uploadSeconds } from './uploads.ts';
 
 /*
  * An image that is too large for a request: the caller names its bytes, and the provider gets their URL in
@@ -93,9 +93,6 @@ function read(text: string): CallerImage | undefined {
   const [, sha256, bytes] = shape.exec(text) ?? [];
   return sha256 === undefined || Number(bytes) > maxBytes ? undefined : { sha256, bytes: Number(bytes) };
 }
-
-/** Bytes that a caller holds, as named in a request: `upload:<sha256>:<bytes>`. */
-type CallerImage = AskedUpload;
 
 /** A prefix for each caller. The name can't be guessed without the bytes. Expires after three days. */
 function keyOf({ owner }: Place, { sha256 }: CallerImage): string {

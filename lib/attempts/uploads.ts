@@ -9,8 +9,8 @@ import { update } from '../store/write.ts';
 import { accountRecord, keyOfAccount } from './account.ts';
 import { rejectionOf } from './reserve.ts';
 
-/** Bytes that a caller was asked to upload. */
-export interface AskedUpload {
+/** Bytes that a caller holds, and names in a request as `upload:<sha256>:<bytes>`. */
+export interface CallerImage {
   sha256: string;
   bytes: number;
 }
@@ -40,8 +40,8 @@ export async function requireOpenAccount(context: Context, caller: string): Prom
 export async function countUploads(
   context: Context,
   caller: string,
-  uploads: readonly AskedUpload[],
-  isThere: (upload: AskedUpload) => Promise<boolean>,
+  uploads: readonly CallerImage[],
+  isThere: (upload: CallerImage) => Promise<boolean>,
 ): Promise<void> {
   const key = uploadsKey(callerHash(caller));
   await untilWritten(context, async () => {
@@ -69,11 +69,11 @@ export async function countUploads(
 }
 
 /** The URL of one digest with few bytes must not hide one with many. */
-function nameOf({ sha256, bytes }: AskedUpload): string {
+function nameOf({ sha256, bytes }: CallerImage): string {
   return `${sha256}:${bytes}`;
 }
 
-function isTooMuch(uploads: readonly AskedUpload[]): boolean {
+function isTooMuch(uploads: readonly CallerImage[]): boolean {
   const bytes = uploads.reduce((sum, each) => sum + each.bytes, 0);
   return uploads.length > maxOpen.uploads || bytes > maxOpen.bytes;
 }
