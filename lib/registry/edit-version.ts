@@ -4,7 +4,7 @@ import type { NodeVersionInput } from '@node-registry/registry-rules/schemas/nod
 import type { Context } from '../context.ts';
 import { note } from '../log.ts';
 import { type Decision, decide, type Once } from '../store/decide.ts';
-import { type Changes, onRevision, withChanges } from '../store/items.ts';
+import { type Changes, namesIn, onRevision, withChanges } from '../store/items.ts';
 import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { updating, type Write } from '../store/write.ts';
 import { isIn } from '../work/lanes.ts';
@@ -46,10 +46,6 @@ export function isEdit(
       (name) => version[name] !== undefined && (version[name] || '') !== (before[name] || ''),
     )
   );
-}
-
-function namesIn(input: object): string[] {
-  return Object.entries(input).flatMap(([name, value]) => (value === undefined ? [] : [name]));
 }
 
 interface Edit {

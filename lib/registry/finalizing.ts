@@ -171,10 +171,8 @@ export function dropVersion(context: Context, before: NodeVersionRecord): Promis
     const [version, node] = [nodeVersionRecord(found[0]), nodeRecord(found[1])];
     if (!version || !node || !isAwaited(version, before)) return { result: false };
     const detail = 'Its archive did not arrive within a day.';
-    return {
-      ...dropping(node, version, { by: { operator: 'finalizeUpload', publicReason: detail }, detail }, once),
-      result: true,
-    };
+    const by = { operator: 'finalizeUpload', publicReason: detail };
+    return { ...dropping(node, version, { by, detail }, once), result: true };
   });
 }
 

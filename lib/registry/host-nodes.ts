@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import type { HostNode, HostNodeInput } from '@node-registry/registry-rules/schemas/host-node';
 import { normalizeVersionInPath } from '@node-registry/registry-rules/version-label';
-import { absent, always, type Condition, onRevision, Plus, withChanges } from '../store/items.ts';
+import { absent, always, type Condition, namesIn, onRevision, Plus, withChanges } from '../store/items.ts';
 import {
   hostNodeBansKey,
   hostNodeKey,
@@ -163,8 +163,7 @@ export function unchangedSince(current: HostNodeRecord | undefined): Condition<H
 
 /** The fields that a person has written or cleared so far, except `policy`, which no extraction writes. */
 function touchedBy(changes: HostNodeInput, current: HostNodeRecord | undefined): string[] {
-  const now = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
-  const touched = new Set(['host_node_name', ...(current?.touched ?? []), ...now]);
+  const touched = new Set(['host_node_name', ...(current?.touched ?? []), ...namesIn(changes)]);
   return [...touched].filter((field) => field !== 'policy').sort();
 }
 

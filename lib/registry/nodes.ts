@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts';
 import { adminNodeFields, Node, NodeInput } from '@node-registry/registry-rules/schemas/node';
 import { isUnset } from '@node-registry/registry-rules/schemas/fields';
 import { type Decision, decide, type Once } from '../store/decide.ts';
-import { type Item, onRevision, withChanges } from '../store/items.ts';
+import { type Item, namesIn, onRevision, withChanges } from '../store/items.ts';
 import { isSameNodeId, nodeKey, numbersKey, publisherKey } from '../store/keys.ts';
 import { updating, type Write } from '../store/write.ts';
 import { parseAsWritten } from '../json.ts';
@@ -85,7 +85,7 @@ function clearedReason(changes: NodeInput, node: NodeRecord): { status_detail?: 
 
 /** An edit without any field writes no entry. */
 function entryOf({ id }: NodeRecord, fields: object, caller: Caller, once: Once): Write[] {
-  const edited = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  const edited = namesIn(fields);
   if (edited.length === 0) return [];
   const change = { of: nodeKey(id), action: 'node update', subject: id, detail: edited.join(', ') };
   return [historyOf(caller, change, once)];

@@ -3,7 +3,7 @@ import { memberIdOf } from '../caller.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { ApiError, errorCatalog } from '../errors.ts';
-import { absent, type Changes, onRevision, Plus, withChanges } from '../store/items.ts';
+import { absent, type Changes, namesIn, onRevision, Plus, withChanges } from '../store/items.ts';
 import { newPublishersKey, personKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { putting, updating, type Write } from '../store/write.ts';
@@ -122,13 +122,12 @@ export function editPublisher(
   publisherId: string,
   fields: Profile,
 ): Promise<Changed<PublisherRecord>> {
-  const detail = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   return changeOf(context, by, { publisherId, action: 'edit publisher' }, (publisher) => {
     const after = withChanges(publisher, fields);
     if (isDeepStrictEqual(after, publisher)) return { done: publisher };
-    const change = { of: publisher, action: 'publisher update', subject: publisher.id };
+    const detail = namesIn(fields).join(', ');
     return {
-      change: { ...change, detail: detail.join(', ') },
+      change: { of: publisher, action: 'publisher update', subject: publisher.id, detail },
       writes: [updating<PublisherRecord>(publisher, fields, onRevision(publisher))],
       result: after,
     };

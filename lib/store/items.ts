@@ -99,6 +99,11 @@ export type Changes<Stored> = {
     | undefined;
 };
 
+/** The fields that changes name. */
+export function namesIn(changes: object): string[] {
+  return Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+}
+
 /** A condition on a record of any kind. */
 export type AnyCondition = readonly AnyClause[] | { readonly anyOf: readonly (readonly AnyClause[])[] };
 type AnyClause = readonly [attribute: string | readonly string[], comparison: string, value?: unknown];

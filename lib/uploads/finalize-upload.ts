@@ -56,15 +56,11 @@ export async function finalizeUpload(context: Context, version: NodeVersionRecor
   const started = performance.now();
   const isPending = version.status === pending;
   const object = isPending ? await findObject(stagingKey(awaitedUpload(version))) : undefined;
-  const outcome = await (isPending ? finalize(context, version, object) : complete(context, version));
+  if (!isPending) await finishPublishing(context, node_id, label);
+  const outcome = isPending ? await finalize(context, version, object) : 'completed';
   const ms = Math.round(performance.now() - started);
   log('info', 'upload', { outcome, ms, ...(object && { lag_ms: Date.now() - object.arrivedAt }) });
   return isOver.has(outcome) ? 'done' : 'more';
-}
-
-async function complete(context: Context, { node_id, version }: NodeVersionRecord): Promise<UploadResult> {
-  await finishPublishing(context, node_id, version);
-  return 'completed';
 }
 
 async function finalize(
