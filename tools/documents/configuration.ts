@@ -16,7 +16,7 @@ const introduction = `# Configuration
 
 Pass \`--param=name=value\`, a file outside the checkout (\`--parameters <file>\`, with lines \`name=value\`), or a block with the stage's name under \`params\` in
 \`serverless.yml\`; the first wins, and an empty value counts as not given. [The stack remembers them](deploy.md#change-parameters). Log lines
-name the variable: \`bucketName\` is \`BUCKET_NAME\`. A key is a reference: \`ssm:/<name>\`, \`secretsmanager:<name>\` or \`secretsmanager:<ARN>\`. Defaults are in parentheses.
+name the variable: \`bucketName\` is \`BUCKET_NAME\`. A key is a reference: \`ssm:/<name>\`, \`secretsmanager:<name>\` or \`secretsmanager:<ARN>\`.
 `;
 
 /** The text of docs/configuration.md: one line for each parameter, with its default, and its variable if that has another name. */
