@@ -30,6 +30,8 @@ export type Partition =
 export type Right =
   | { table: readonly TableAction[]; keys: readonly Partition[]; ifRelaying?: true }
   | { table: readonly TableAction[]; neverChanges: readonly string[]; only?: readonly Partition[] }
+  /** To query it. */
+  | { index: 'versions'; keys: readonly Partition[] }
   | { bucket: readonly BucketAction[]; folder: string };
 
 export type TableAction =

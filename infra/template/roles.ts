@@ -45,6 +45,15 @@ function statementsOf(rights: readonly (Right | Statement)[], { tableName, value
     if ('Effect' in right) return [right];
     if ('bucket' in right)
       return [allow('s3', right.bucket, arn('s3', `::${values.bucketName}/${right.folder}/*`))];
+    if ('index' in right)
+      return [
+        allow(
+          'dynamodb',
+          ['Query'],
+          arn('dynamodb', `${inAccount}:table/${tableName}/index/${right.index}`),
+          isIn(right.keys),
+        ),
+      ];
     const Action = right.table.map((action) => `dynamodb:${action}`);
     if ('neverChanges' in right) {
       const Condition = {
@@ -177,6 +186,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       // After a rejected copy, HEAD of archives/ shows whether the same bytes are already there.
       { bucket: ['GetObject', 'PutObject'], folder: 'archives' },
       // A ban during the copy has not seen the archive.
+      { index: 'versions', keys: ['nodes'] },
       { bucket: ['PutObjectTagging', 'DeleteObjectTagging'], folder: 'archives' },
       // Without it, S3 answers 403 instead of 404 for a missing object.
       listBucket,
@@ -201,6 +211,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
         arn('dynamodb', table),
       ),
       due(),
+      allow('dynamodb', ['Query'], arn('dynamodb', `${table}/index/versions`)),
       listBucket,
       {
         bucket: ['GetObject', 'GetObjectVersion', 'PutObjectTagging', 'DeleteObjectTagging'],
@@ -227,6 +238,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       served('AlignQueue'),
       { table: ['BatchGetItem'], keys: ['nodes', 'publishers'] },
       { table: ['Query'], keys: ['nodes', 'publishers', 'owned'] },
+      { index: 'versions', keys: ['nodes'] },
       { table: ['UpdateItem', 'ConditionCheckItem'], keys: ['nodes', 'publishers', 'owned'] },
       { table: ['DeleteItem'], keys: ['owned'] },
       { table: ['UpdateItem'], keys: ['pending'] },
@@ -286,6 +298,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       { bucket: ['GetObject', 'GetObjectVersion'], folder: 'archives' },
       { table: ['BatchGetItem', 'Query'], keys: ['nodes', 'publishers'] },
       { table: ['Query'], keys: ['owned'] },
+      { index: 'versions', keys: ['nodes'] },
       // Lambda reads the stream with this role.
       allow(
         'dynamodb',

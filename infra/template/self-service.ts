@@ -17,6 +17,7 @@ export const selfServiceDeployment = {
       keys: ['publishers', 'people', 'newPublishers', 'blocks', 'nodes', 'callers', 'tasks'],
     },
     { table: ['Query'], keys: ['publishers', 'people', 'nodes', 'owned', 'usage'] },
+    { index: 'versions', keys: ['nodes'] },
     { table: ['PutItem', 'UpdateItem', 'DeleteItem'], keys: ['publishers', 'people', 'newPublishers'] },
     // A withdrawn version, and a dropped one.
     { table: ['UpdateItem', 'DeleteItem'], keys: ['nodes'] },

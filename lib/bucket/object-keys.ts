@@ -57,11 +57,12 @@ export function archiveKey(upload: Upload, sha256: string): string {
 
 /** The common prefix of the keys of all archives copied for a version. */
 export function archivesOf({ nodeId, version, versionId }: Upload): string {
-  return `${publishedFolder(nodeId)}${version}/${versionId}-`;
+  return `${publishedFolder(nodeId, version)}${versionId}-`;
 }
 
-export function publishedFolder(nodeId: string): string {
-  return `archives/${nodeId}/`;
+/** The common prefix of a node's archives, or of one version's. */
+export function publishedFolder(nodeId: string, version?: string): string {
+  return `archives/${nodeId}/${version === undefined ? '' : `${version}/`}`;
 }
 
 /** S3 writes keys into its events as forms do: percent-encoded, with + for a space. */

@@ -69,7 +69,7 @@ export const deployedPublishNodeVersion: Deployed<typeof publishNodeVersion> = {
       { table: ['BatchGetItem'], keys: ['nodes', 'publishers', 'idTokens', 'blocks', 'pending'] },
       // The CI jobs that a publisher trusts.
       { table: ['Query'], keys: ['publishers'] },
-      { table: ['Query'], keys: ['nodes'] },
+      { index: 'versions', keys: ['nodes'] },
       { table: ['UpdateItem'], keys: ['pending'] },
       // Only the administration sets who belongs to a publisher and whether it is banned.
       { table: ['PutItem', 'UpdateItem'], neverChanges: ['members', 'banned', 'ban_reason'] },

@@ -5,7 +5,7 @@ import * as config from '../config.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { allEnded, inParallel, inParts } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
-import { eachVersion } from '../registry/node-versions.ts';
+import { listVersions } from '../registry/node-versions.ts';
 import { ownedNodeRecord } from '../registry/records.ts';
 import { hostNodeKey, type Key, nodeKey, ownedNodeKey, subjectOf } from '../store/keys.ts';
 import { queryAll } from '../store/read.ts';
@@ -176,7 +176,7 @@ async function addNodesOf(context: Context, { nodes }: Changes, publisherId: str
 
 /** Adds the host nodes of all versions of a node, or returns their keys in parts if there are many. */
 async function addVersionsOf(context: Context, { nodes }: Changes, nodeId: string): Promise<Key[][]> {
-  const labels = await Array.fromAsync(eachVersion(context, nodeId), ({ version }) => version);
+  const labels = (await listVersions(context, nodeId)).map(({ version }) => version);
   const keys = labels.map((label) => hostNodeKey(nodeId, label, ''));
   if (keys.length > partSize) return inParts(keys, partSize);
   for (const label of labels) nodes.get(nodeId)?.labels.add(label);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { publishedFolder } from '../bucket/object-keys.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
-import { inParallel } from '../in-parallel.ts';
+import { allEnded, inParallel } from '../in-parallel.ts';
 import { present } from '../store/items.ts';
 import { nodeKey } from '../store/keys.ts';
 import { update } from '../store/write.ts';
@@ -43,20 +43,43 @@ export function align(
 const reservedMs = 10_000;
 const isLate = ({ deadline }: Context) => Date.now() > deadline - reservedMs;
 
-/** The versions of a node follow it and its publisher, their archives follow them, and the copies of those follow last. */
+/**
+ * The archives of a node, or of the one version that was decided on, follow first, and the distribution drops its copies
+ * of them. Meanwhile all versions follow it and its publisher, page by page.
+ */
 async function alignNode(
   context: Context,
   node: NodeRecord,
   onDenied?: (keys: readonly string[]) => void,
 ): Promise<Outcome> {
-  while ((await alignVersions(context, node.id)) > 0) if (isLate(context)) return 'more';
-  const folder = publishedFolder(node.id);
-  const denied = await alignArchives(context, folder);
-  onDenied?.(denied);
+  const { id, intent, only, aligned_to } = node;
+  const denied =
+    aligned_to === undefined ? await alignArchives(context, id, publishedFolder(id, only)) : undefined;
+  onDenied?.(denied ?? []);
   const { DISTRIBUTION_ID } = config.distribution();
-  if (denied.length > 0 && DISTRIBUTION_ID !== undefined && node.intent !== undefined)
-    if (!(await areCopiesDropped(context, DISTRIBUTION_ID, node.intent, folder))) return 'more';
-  return endIntent(context, node);
+  const hasCopies = denied?.length !== 0 && DISTRIBUTION_ID !== undefined && intent !== undefined;
+  const [isDropped, { last, isOver }] = await allEnded([
+    !hasCopies || areCopiesDropped(context, DISTRIBUTION_ID, intent, publishedFolder(id)),
+    only === undefined ? followNode(context, node) : { last: undefined, isOver: true },
+  ]);
+  if (isDropped && isOver) return endIntent(context, node);
+  if (last !== undefined && intent !== undefined)
+    await update<NodeRecord>(context, node, { aligned_to: last }, [['intent', '=', intent]]);
+  return 'more';
+}
+
+/** From where the last run has come to. */
+async function followNode(
+  context: Context,
+  node: NodeRecord,
+): Promise<{ last: string | undefined; isOver: boolean }> {
+  let last = node.aligned_to;
+  for (;;) {
+    const next = await alignVersions(context, node, last);
+    if (next === undefined) return { last, isOver: true };
+    last = next;
+    if (isLate(context)) return { last, isOver: false };
+  }
 }
 
 const nodesAtOnce = 16;

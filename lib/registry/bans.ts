@@ -4,9 +4,11 @@ import { type Beside, decide } from '../store/decide.ts';
 import { type Changes, type Item, onRevision, withChanges } from '../store/items.ts';
 import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { updating } from '../store/write.ts';
+import { lanes } from '../work/lanes.ts';
+import { owesNothing, timeText } from '../work/owe.ts';
 import { type Changed, change, changeOf, changeVersion, existingNode } from './changes.ts';
 import { owesAlignment } from './intents.ts';
-import { versionWrites } from './node-versions.ts';
+import { showsLatest, versionWrites } from './node-versions.ts';
 import { forgetPending, recordPending } from './pending-versions.ts';
 import {
   type HistoryRecord,
@@ -134,15 +136,14 @@ function bansTo(current: NodeVersionRecord, bans: Bans): Changes<NodeVersionReco
       status_reason_code: null,
       ...before_ban,
       // What it owed is done now: a ban may last longer than any look back.
-      ...(before_ban?.pending_since && { pending_since: new Date().toISOString() }),
+      ...(before_ban?.pending_since && { pending_since: new Date().toISOString(), tries: 0 }),
       bans: null,
       before_ban: null,
     };
   const { status, status_reason, status_reason_code } = current;
   return {
     ...banFields(bans),
-    pending_shard: null,
-    pending_since: null,
+    ...(!before_ban && lookedAtLater(current)),
     before_ban: before_ban ?? {
       status,
       ...(status_reason !== undefined && { status_reason, status_reason_code }),
@@ -150,6 +151,15 @@ function bansTo(current: NodeVersionRecord, bans: Bans): Changes<NodeVersionReco
       ...(pending_since !== undefined && { pending_since }),
     },
   };
+}
+
+/**
+ * A finalizer that runs may copy an archive after it was looked for, and die. So a version that waits for its archive is
+ * looked at again once none can that didn't know the ban. An earlier message doesn't count.
+ */
+function lookedAtLater({ status, tries = 0 }: NodeVersionRecord): Changes<NodeVersionRecord> {
+  if (status !== pending) return owesNothing;
+  return { pending_since: timeText(Date.now() + lanes.finalize.leaseSeconds * 1000), tries: tries + 1 };
 }
 
 const banCodes = { version: 'banned', node: 'node_banned', publisher: 'publisher_banned' } as const;
@@ -210,30 +220,38 @@ function changeBan(
   });
 }
 
-/** With their node and the chosen one they stay below the 4 MB of a transaction. */
+/** With their node and the chosen one they stay below the 4 MB of a transaction. A page of large ones has fewer. */
 const maxAtOnce = 25;
 
 /**
- * Gives some versions of a node its publisher, and the bans that follow from the state of both. Returns how many it changed:
- * call it until there are none. The publisher may change meanwhile; it then has its nodes aligned again.
+ * Gives a page of a node's versions its publisher, and the bans that follow from the state of both. Returns the sort key
+ * after which the next page begins; undefined if there are none, or another decision was made. All of a node's may have 240 MB, so each is read once.
+ * The publisher may change meanwhile; it then has its nodes aligned again.
  */
-export function alignVersions(context: Context, nodeId: string): Promise<number> {
+export function alignVersions(
+  context: Context,
+  { id: nodeId, intent }: NodeRecord,
+  from: string | undefined,
+): Promise<string | undefined> {
   const first = [nodeKey(nodeId)] as const;
+  const below = nodeVersionKey(nodeId, '');
+  const after = from === undefined ? undefined : { ...below, sk: from };
   const following = (item: Item | undefined) =>
-    [publisherKey(existingNode(item, nodeId).publisher_id), { below: nodeVersionKey(nodeId, '') }] as const;
+    [publisherKey(existingNode(item, nodeId).publisher_id), { below, after, limit: maxAtOnce }] as const;
   return decide(context, { first, following }, ([nodeItem, ownerItem, items]) => {
     const [node, owner] = [existingNode(nodeItem, nodeId), publisherRecord(ownerItem)];
+    if (node.intent !== intent) return { result: undefined };
     if (!owner) throw new Error(`The publisher of "${nodeId}" is missing.`);
     const versions = items.map((item) => nodeVersionRecord(item));
     const changed = versions.flatMap((before) => {
       const changes = alignedVersion(before, node, owner);
       return changes ? [{ before, changes }] : [];
     });
-    if (changed.length === 0) return { result: 0 };
-    const some = changed.slice(0, maxAtOnce);
-    const writes = versionWrites(node, versions, some);
-    const beside = some.flatMap(({ before }) => moveBegun(before, node.publisher_id));
-    return { writes, beside, result: some.length };
+    const result = versions.at(-1)?.sk;
+    if (changed.length === 0 && showsLatest(node, versions)) return { result };
+    const writes = versionWrites(node, versions, changed, { aligned_to: result });
+    const beside = changed.flatMap(({ before }) => moveBegun(before, node.publisher_id));
+    return { writes, beside, result };
   });
 }
 

@@ -16,7 +16,7 @@ import { get } from '../store/read.ts';
 import type { Write } from '../store/write.ts';
 import { type Action, blockOf, may, type Subject } from './may.ts';
 import { owesAlignment } from './intents.ts';
-import { versionWrites } from './node-versions.ts';
+import { listVersions, rivalOf, versionWrites } from './node-versions.ts';
 import { memberOf, presentPublisher, underPresentId } from './publishers.ts';
 import {
   type Actor,
@@ -167,19 +167,23 @@ export function changeVersion(
 ): Promise<Changed<NodeVersionRecord>> {
   const normal = normalizeVersion(version);
   const of = nodeKey(nodeId);
-  const first = [of, { below: historyKeysOf(of) }] as const;
-  const following = () => [{ below: nodeVersionKey(nodeId, '') }] as const;
-  return change(context, operator, { first, following }, ([nodeItem, history, items], { id }) => {
+  const key = normal === undefined ? undefined : nodeVersionKey(nodeId, normal);
+  const first = [of, key, { below: entry.action === 'takedown' ? historyKeysOf(of) : undefined }] as const;
+  const following = async (nodeItem?: Item, item?: Item) =>
+    [
+      rivalOf(nodeRecord(nodeItem), nodeVersionRecord(item)?.id, await listVersions(context, nodeId)),
+    ] as const;
+  return change(context, operator, { first, following }, ([nodeItem, item, history, rival], { id }) => {
     const node = existingNode(nodeItem, nodeId);
-    const versions = items.map(nodeVersionRecord);
-    const current = versions.find((each) => each.version === normal);
+    const current = nodeVersionRecord(item);
     if (!current) throw noSuchVersion(nodeId, version);
     const changes = decision(current, history.map(historyRecord));
     if (!changes) return { done: current };
-    const owed = isAligned && owesAlignment(of, node.publisher_id, id);
+    const owed = isAligned && owesAlignment(node, node.publisher_id, id, current.version);
+    const others = rival ? [nodeVersionRecord(rival)] : [];
     return {
       change: { of, subject: `${node.id} ${current.version}`, ...entry },
-      writes: versionWrites(node, versions, [{ before: current, changes }], owed),
+      writes: versionWrites(node, others, [{ before: current, changes }], owed || {}),
       result: withChanges(current, changes),
     };
   });

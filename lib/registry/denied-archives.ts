@@ -1,54 +1,74 @@
-import { randomUUID } from 'node:crypto';
-import { listObjects, markDenied } from '../bucket/bucket.ts';
-import { archivesOf, publishedKeyOf, type Upload } from '../bucket/object-keys.ts';
+import { listPages, bucketName, markDenied } from '../bucket/bucket.ts';
+import { archivesOf, publishedFolder, publishedKeyOf, type Upload } from '../bucket/object-keys.ts';
 import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
-import { present } from '../store/items.ts';
-import { nodeKey, nodeVersionKey } from '../store/keys.ts';
+import { decide } from '../store/decide.ts';
+import { onRevision } from '../store/items.ts';
+import { nodeKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { update } from '../store/write.ts';
+import { updating } from '../store/write.ts';
 import { owesAlignment } from './intents.ts';
-import { type NodeRecord, nodeVersionRecord } from './records.ts';
+import { listVersions } from './node-versions.ts';
+import { type NodeRecord, type NodeVersionRecord, nodeRecord, publisherRecord } from './records.ts';
 
 const maxAtOnce = 8;
 
 /**
- * Marks the archives of banned versions below a folder, and removes the mark from the others, even after an
- * interrupted run. Lists the bucket, because a finalizer that died may have copied an archive that no record
- * names. Returns the keys of the archives that are now denied.
+ * Marks the archives of a node, or of one of its versions, that readers are denied, and removes the mark from the others,
+ * even after an interrupted run. Lists the bucket, because a finalizer that died may have copied an archive that no
+ * record names. Returns the keys of the archives that are now denied.
  */
-export async function alignArchives(context: Context, folder: string): Promise<string[]> {
+export async function alignArchives(
+  context: Context,
+  nodeId: string,
+  folder = publishedFolder(nodeId),
+): Promise<string[]> {
   const denied: string[] = [];
-  const archives = await listObjects(context, folder);
-  await inParallel(archives.keys(), maxAtOnce, async (key) => {
-    if (await alignArchive(context, key)) denied.push(key);
-  });
+  const range = { Bucket: bucketName(), Prefix: folder, MaxKeys: 100 };
+  for await (const { Contents = [] } of listPages(context, range)) {
+    const marks = new Map<string, boolean>();
+    // An administrator may ban or unban meanwhile, so the state is read again until it matches the marks.
+    for (;;) {
+      const isDenied = await readDenials(context, nodeId);
+      const wrong = Contents.filter(({ Key = '' }) => marks.get(Key) !== isDenied(Key));
+      if (wrong.length === 0) break;
+      await inParallel(wrong.values(), maxAtOnce, async ({ Key = '' }) => {
+        marks.set(Key, isDenied(Key));
+        await markDenied(Key, isDenied(Key));
+      });
+    }
+    for (const [key, isDenied] of marks) if (isDenied) denied.push(key);
+  }
   return denied.sort();
 }
 
-/** For a finalizer that may have copied an archive after a ban listed the bucket. */
-export async function denyIfBanned(context: Context, upload: Upload): Promise<void> {
-  const [item] = await get(context, nodeVersionKey(upload.nodeId, upload.version));
-  const version = nodeVersionRecord(item);
-  if (version?.bans === undefined) return;
-  const archives = await alignArchives(context, archivesOf(upload));
-  // The published archive existed when the ban listed the bucket.
-  const denied = archives.filter((key) => key !== version.archive_key);
-  if (denied.length === 0) return;
-  // The distribution may have copies from before the mark.
-  const key = nodeKey(upload.nodeId);
-  await update<NodeRecord>(context, key, owesAlignment(key, version.publisher_id, randomUUID()), present);
+/**
+ * Which archives are denied: those of banned versions, and all of a node that is banned, or its publisher is. What its
+ * versions say follows later.
+ */
+async function readDenials(context: Context, nodeId: string): Promise<(key: string) => boolean> {
+  const node = nodeRecord((await get(context, nodeKey(nodeId)))[0]);
+  const owner = node && publisherRecord((await get(context, publisherKey(node.publisher_id)))[0]);
+  if (node?.status === 'NodeStatusBanned' || owner?.banned) return () => true;
+  const banned = (await listVersions(context, nodeId)).filter(({ bans }) => bans?.version !== undefined);
+  const labels = new Set(banned.map(({ version }) => version));
+  return (key) => labels.has(publishedKeyOf(key)?.version ?? '');
 }
 
-/** An administrator may ban or unban meanwhile, so the record is read again until it matches the mark. */
-async function alignArchive(context: Context, key: string): Promise<boolean> {
-  const { nodeId = '', version = '' } = publishedKeyOf(key) ?? {};
-  let isBanned: boolean | undefined;
-  for (;;) {
-    const [item] = await get(context, nodeVersionKey(nodeId, version));
-    const wanted = nodeVersionRecord(item)?.bans !== undefined;
-    if (wanted === isBanned) return wanted;
-    await markDenied(key, wanted);
-    isBanned = wanted;
-  }
+/** For a finalizer that may have copied an archive after a ban listed the bucket. */
+export async function denyIfBanned(
+  context: Context,
+  upload: Upload,
+  { archive_key }: Pick<NodeVersionRecord, 'archive_key'>,
+): Promise<void> {
+  const denied = await alignArchives(context, upload.nodeId, archivesOf(upload));
+  // The published archive existed when the ban listed the bucket.
+  if (denied.every((key) => key === archive_key)) return;
+  // The distribution may have copies from before the mark.
+  await decide(context, { first: [nodeKey(upload.nodeId)] }, ([item], { id }) => {
+    const node = nodeRecord(item);
+    if (!node) return { result: undefined };
+    const owed = owesAlignment(node, node.publisher_id, id, upload.version);
+    return { writes: [updating<NodeRecord>(node, owed, onRevision(node))], result: undefined };
+  });
 }

@@ -4,13 +4,13 @@ import type { NodeVersionInput } from '@node-registry/registry-rules/schemas/nod
 import type { Context } from '../context.ts';
 import { note } from '../log.ts';
 import { type Decision, decide, type Once } from '../store/decide.ts';
-import { type Changes, namesIn, onRevision, withChanges } from '../store/items.ts';
-import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
+import { type Changes, type Item, namesIn, onRevision, withChanges } from '../store/items.ts';
+import { nodeKey, publisherKey } from '../store/keys.ts';
 import { updating, type Write } from '../store/write.ts';
 import { isIn } from '../work/lanes.ts';
 import { owe } from '../work/owe.ts';
 import { blockOf, may } from './may.ts';
-import { isDownloadable, maxVersionBytes, versionWrites } from './node-versions.ts';
+import { isDownloadable, listVersions, maxVersionBytes, rivalOf, versionWrites } from './node-versions.ts';
 import { requireFits } from './nodes.ts';
 import { dropping } from './pending-versions.ts';
 import { presentPublisher, underPresentId } from './publishers.ts';
@@ -51,15 +51,15 @@ export function isEdit(
 interface Edit {
   node: NodeRecord;
   version: NodeVersionRecord;
-  /** All versions of the node. */
-  versions: readonly NodeVersionRecord[];
+  /** The one that the node would show instead. */
+  rival: NodeVersionRecord | undefined;
   input: NodeVersionInput;
   actor: string;
 }
 
 /** A published version after an edit, and the writes, with its history. */
 export function editVersion(
-  { node, version, versions, input: { deprecated, changelog }, actor }: Edit,
+  { node, version, rival, input: { deprecated, changelog }, actor }: Edit,
   once: Once,
 ): { edited: NodeVersionRecord; writes: Write[] } {
   const changes = { deprecated, changelog };
@@ -71,7 +71,7 @@ export function editVersion(
     subject: `${node.id} ${version.version}`,
     detail: describe(changes),
   };
-  const writes = versionWrites(node, versions, [{ before: version, changes }]);
+  const writes = versionWrites(node, rival ? [rival] : [], [{ before: version, changes }]);
   return { edited, writes: [...writes, historyOf(actor, history, once)] };
 }
 
@@ -167,17 +167,20 @@ function changeNamed(
   action: keyof typeof changeNames,
   changesOf: (version: NodeVersionRecord) => Changes<NodeVersionRecord> | 'drop' | undefined,
 ): Promise<ChangedVersion> {
-  const following = () => [{ below: nodeVersionKey(nodeId, '') }] as const;
+  const following = async (_: unknown, nodeItem?: Item) => {
+    const listed = await listVersions(context, nodeId);
+    const rival = rivalOf(nodeRecord(nodeItem), versionId, listed);
+    return [listed.find(({ id }) => id === versionId), rival] as const;
+  };
   return underPresentId(request.publisherId, (publisherId) => {
     note({ publisher_id: publisherId, node_id: nodeId });
     const first = [publisherKey(publisherId), nodeKey(nodeId), blockOf(by)] as const;
     return decide(
       context,
       { first, following },
-      ([publisherItem, nodeItem, block, items], once): Decision<ChangedVersion> => {
+      ([publisherItem, nodeItem, block, item, rival], once): Decision<ChangedVersion> => {
         const publisher = presentPublisher(publisherItem, publisherId);
-        const versions = items.map(nodeVersionRecord);
-        const named = versions.find(({ id }) => id === versionId);
+        const named = nodeVersionRecord(item);
         const found = { block, publisher, node: nodeRecord(nodeItem), nodeId, version: named };
         const { node, version } = may(by, action, found);
         const changes = changesOf(version);
@@ -189,7 +192,8 @@ function changeNamed(
         const change = changeNames[action];
         const subject = `${node.id} ${version.version}`;
         const entry = { of: nodeKey(node.id), action: `node-version ${change}`, subject, detail: reason };
-        const writes = versionWrites(node, versions, [{ before: version, changes }]);
+        const others = rival ? [nodeVersionRecord(rival)] : [];
+        const writes = versionWrites(node, others, [{ before: version, changes }]);
         const result = { version: withChanges(version, changes), change };
         return { writes: [...writes, historyOf(by, entry, once)], result };
       },

@@ -235,7 +235,7 @@ function moveLatest(
     const owing = isDue ? owe('extract', version, version.publisher_id) : undefined;
     const changes = owing ?? owesNothing;
     const writes = isShown
-      ? versionWrites(node, undefined, [{ before: version, changes }])
+      ? versionWrites(node, [], [{ before: version, changes }])
       : [updating<NodeVersionRecord>(version, changes, onRevision(version))];
     const upload = { publisherId: version.publisher_id, nodeId, version: label };
     const beside = [() => forgetPending(context, upload)];

@@ -14,9 +14,16 @@ import type { Aligned } from './records.ts';
 /** By then, the command that made the decision has most likely done it all. */
 const commandMs = 60_000;
 
-/** Goes into the write of a decision. */
-export function owesAlignment(key: Key, publisherId: string, intent: string) {
-  return { ...owe('align', key, publisherId, Date.now() + commandMs), intent };
+/** Goes into the write of a decision: on one version, or on all that depends on the record. */
+export function owesAlignment(
+  of: Key & Pick<Aligned, 'intent'>,
+  publisherId: string,
+  intent: string,
+  only?: string,
+) {
+  // What an earlier decision owes is owed by this one.
+  const scope = { only: of.intent === undefined && only !== undefined ? only : null, aligned_to: null };
+  return { ...owe('align', of, publisherId, Date.now() + commandMs), intent, ...scope };
 }
 
 /** All follows the record, unless another decision was made meanwhile. With a time, that is to be looked at again then. */
@@ -28,7 +35,7 @@ export async function endIntent(
   if (intent === undefined) return 'superseded';
   const isOver = againAt <= Date.now();
   const changes = isOver
-    ? { ...owesNothing, intent: null, last_error: null }
+    ? { ...owesNothing, intent: null, only: null, aligned_to: null, last_error: null }
     : { pending_since: timeText(againAt), tries: 0 };
   const { written } = await update<Aligned>(context, { pk, sk }, changes, [['intent', '=', intent]]);
   return written ? 'done' : 'superseded';

@@ -9,11 +9,13 @@ import {
 } from '@node-registry/registry-rules/schemas/node-version';
 import { compareVersions, isPreRelease } from '@node-registry/registry-rules/version-label';
 import { type Changes, onRevision, withChanges } from '../store/items.ts';
-import { type Key, nodeVersionKey } from '../store/keys.ts';
+import { type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { query } from '../store/read.ts';
 import { updating, type Write } from '../store/write.ts';
 import { nextLook, owe, timeText } from '../work/owe.ts';
 import {
+  type ListedVersion,
+  listedVersion,
   type NodeRecord,
   type NodeVersionRecord,
   nodeVersionRecord,
@@ -92,28 +94,46 @@ interface VersionChange {
 }
 
 /**
- * The parts of a transaction that changes versions of a node and chooses its latest one. `versions` are all
- * of the node's, read after it, or else a change between the reads would be lost. Without them, its own copy stands
- * for the others, which is enough if no changed version can fall in rank.
+ * The parts of a transaction that changes versions of a node and chooses its latest one. The one that it shows stands for
+ * its others. If that may fall in rank, `others` has its rival, read after the node, or else a change between the reads
+ * would be lost.
  */
 export function versionWrites(
   node: NodeRecord,
-  versions: readonly NodeVersionRecord[] | undefined,
+  others: readonly NodeVersionRecord[],
   changed: readonly VersionChange[],
   nodeChanges: Changes<NodeRecord> = {},
 ): Write[] {
   const after = changed.map(({ before, changes }) => withChanges(before, changes));
   const isOther = ({ id }: VersionCopy) => !after.some((each) => each.id === id);
-  const shown = node.latest_version ? [node.latest_version] : [];
-  const latest = latestOf([...(versions ?? shown).filter(isOther), ...after]);
+  const latest = latestOf([...[...shownBy(node), ...others].filter(isOther), ...after]);
   const latest_version = latest ? versionCopy(latest) : null;
-  const chosen = versions?.find((each) => each === latest);
+  const chosen = others.find((each) => each === latest);
   return [
     updating<NodeRecord>(node, { ...nodeChanges, latest_version }, onRevision(node)),
     ...changed.map(({ before, changes }) => updating<NodeVersionRecord>(before, changes, onRevision(before))),
     // An extraction that ends meanwhile changes the chosen version without its node.
     ...(chosen ? [updating<NodeVersionRecord>(chosen, {}, onRevision(chosen))] : []),
   ];
+}
+
+function shownBy({ latest_version }: NodeRecord): VersionCopy[] {
+  return latest_version ? [latest_version] : [];
+}
+
+/** Whether the node shows the latest of these versions and its own. */
+export function showsLatest(node: NodeRecord, versions: readonly NodeVersionRecord[]): boolean {
+  return latestOf([...shownBy(node), ...versions])?.id === node.latest_version?.id;
+}
+
+/** The version that a node should show apart from this one. Undefined if it shows it. */
+export function rivalOf(
+  node: NodeRecord | undefined,
+  versionId: string | undefined,
+  listed: readonly ListedVersion[],
+): ListedVersion | undefined {
+  const rival = latestOf(listed.filter(({ id }) => id !== versionId));
+  return rival?.id === node?.latest_version?.id ? undefined : rival;
 }
 
 /** The version that a node shows as its latest: the highest one that can be downloaded. */
@@ -144,8 +164,10 @@ export function versionCopy(version: VersionCopy): VersionCopy {
   };
 }
 
-export function readVersions(context: Context, nodeId: string): Promise<NodeVersionRecord[]> {
-  return Array.fromAsync(eachVersion(context, nodeId));
+/** All versions of a node, the oldest first, with a few fields of each: the others may have 240 MB. */
+export async function listVersions(context: Context, nodeId: string): Promise<ListedVersion[]> {
+  const pages = await Array.fromAsync(query(context, { versionsOf: nodeKey(nodeId) }));
+  return pages.flat().map((item) => listedVersion(item));
 }
 
 /** Page by page: all of a node's may have 240 MB. */

@@ -33,8 +33,10 @@ import { editVersion, extractAgain, isEdit } from './edit-version.ts';
 import { ask, blockOf, may } from './may.ts';
 import {
   awaitedUpload,
+  listVersions,
   maxVersionBytes,
   nodeVersionView,
+  rivalOf,
   versionFields,
   waitForUpload,
   waitingForUpload,
@@ -95,7 +97,7 @@ interface Registration {
 export async function registerVersion(context: Context, publication: Publication): Promise<Registration> {
   const uploadId = randomUUID();
   return ofPresentPublisher(publication, async (present) => {
-    const following = (...found: FirstFound) => moreReadsOf(present, found);
+    const following = (...found: FirstFound) => moreReadsOf(context, present, found);
     const reads = { first: readsOf(present), following };
     const made = await decide(context, reads, (found, once) => decidePublish(present, uploadId, found, once));
     if (made.isCounted) await countNewNode(context, present.publisherId);
@@ -156,10 +158,16 @@ function readsOf(publication: Publication) {
 type FirstFound = Found<ReturnType<typeof readsOf>>;
 
 /** An edit may choose another latest version. If too many versions were begun, they are looked up. */
-function moreReadsOf(publication: Publication, [, , , item, , , , begun]: FirstFound) {
+async function moreReadsOf(
+  context: Context,
+  publication: Publication,
+  [, , nodeItem, item, , , , begun]: FirstFound,
+) {
   const version = nodeVersionRecord(item);
   return [
-    { below: version && isEdit(version, publication) ? nodeVersionKey(publication.nodeId, '') : undefined },
+    version && isEdit(version, publication)
+      ? rivalOf(nodeRecord(nodeItem), version.id, await listVersions(context, publication.nodeId))
+      : undefined,
     {
       each: version ? [] : toLookUp(begunRecord(begun)),
       fields: ['pk', 'sk', 'status'],
@@ -195,11 +203,11 @@ function standingOf(
 function decidePublish(
   publication: Publication,
   uploadId: string,
-  found: [...FirstFound, versions: Item[], lookedUp: Item[]],
+  found: [...FirstFound, rival: Item | undefined, lookedUp: Item[]],
   once: Once,
 ): Decision<Registration & { isCounted: boolean }> {
   const { publisherId, nodeId, caller } = publication;
-  const [, , , , , , publishingItem, begunItem, versionItems, lookedUp] = found;
+  const [, , , , , , publishingItem, begunItem, rivalItem, lookedUp] = found;
   const [publishing, begun] = [publishingRecord(publishingItem), begunRecord(begunItem)];
   const standing = standingOf(publication, found);
   const { version, node } = standing;
@@ -213,7 +221,7 @@ function decidePublish(
   const { credential } = allowed;
   const used = () => recordUse(credential.record);
   if (isEdited) {
-    const edit = { node, version, versions: versionItems.map(nodeVersionRecord), input: publication.version };
+    const edit = { node, version, rival: nodeVersionRecord(rivalItem), input: publication.version };
     const { edited, writes } = editVersion({ ...edit, actor: actorOf(caller, credential) }, once);
     // No version waits for this upload, so an archive put to its URL is deleted.
     const upload = awaitedUpload({ ...edited, upload_id: uploadId });

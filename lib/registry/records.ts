@@ -34,6 +34,10 @@ interface Stored extends Key {
 export interface Aligned extends Stored, Owing {
   /** The decision that is to be followed; absent if all follows. */
   intent?: string;
+  /** The label of the only version that it concerns. */
+  only?: string;
+  /** The sort key of the last version that follows it; absent until archives do. */
+  aligned_to?: string;
 }
 
 export interface Member {
@@ -161,6 +165,12 @@ export interface NodeVersionRecord extends Stored, VersionCopy, Omit<Owing, keyo
   extraction?: ExtractionSummary;
 }
 
+/** What the index `versions` has of a version. */
+export type ListedVersion = Pick<
+  NodeVersionRecord,
+  'pk' | 'sk' | 'id' | 'version' | 'status' | 'deprecated' | 'published_at' | 'createdAt' | 'bans'
+>;
+
 interface ExtractionSummary {
   /** The extractor's version. */
   by: number;
@@ -277,6 +287,7 @@ export const publishingRecord = typedRead<PublishingRecord>();
 export const begunRecord = typedRead<BegunRecord>();
 export const nodeRecord = typedRead<NodeRecord>();
 export const nodeVersionRecord = typedRead<NodeVersionRecord>();
+export const listedVersion = typedRead<ListedVersion>();
 export const ownedNodeRecord = typedRead<OwnedNodeRecord>();
 export const hostNodeRecord = typedRead<HostNodeRecord>();
 export const hostNodeTotalsRecord = typedRead<HostNodeTotalsRecord>();

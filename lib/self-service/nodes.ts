@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts';
 import type { Context } from '../context.ts';
 import { seePublisher } from '../registry/changes.ts';
 import { editOwnVersion, restoreVersion, withdrawVersion } from '../registry/edit-version.ts';
-import { nodeVersionView, readVersions } from '../registry/node-versions.ts';
+import { listVersions, nodeVersionView } from '../registry/node-versions.ts';
 import { nodeView } from '../registry/nodes.ts';
 import { numbersRecord } from '../registry/numbers.ts';
 import { memberOf, permissionsOf, publisherFor } from '../registry/publishers.ts';
@@ -11,10 +11,11 @@ import {
   type NodeRecord,
   nodeRecord,
   type NodeVersionRecord,
+  nodeVersionRecord,
   ownedNodeRecord,
   type PublisherRecord,
 } from '../registry/records.ts';
-import { isSameNodeId, keyName, nodeKey, numbersKey, ownedNodeKey } from '../store/keys.ts';
+import { isSameNodeId, type Key, keyName, nodeKey, numbersKey, ownedNodeKey } from '../store/keys.ts';
 import { get, queryAll, readAll } from '../store/read.ts';
 import { peopleRoute } from './people.ts';
 import { publisherAt } from './publishers.ts';
@@ -55,10 +56,11 @@ export const nodeRoutes = [
     const publisher = await seePublisher(context, caller, path.publisherId);
     const node = await nodeOf(context, publisher, path.nodeId);
     const wanted = query.statuses?.split(',');
-    return (await readVersions(context, node.id))
+    const listed = (await listVersions(context, node.id))
       .filter(({ status }) => (wanted ? wanted.includes(status) : status !== 'NodeVersionStatusDeleted'))
-      .sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
-      .map(nodeVersionView);
+      .reverse();
+    const read = await readSome(context, listed);
+    return listed.map((each) => nodeVersionView(read.get(keyName(each)) ?? each));
   }),
   peopleRoute(contracts.updateNodeVersion, async ({ path, body, caller, context }) => {
     const { changelog, deprecated, status } = body;
@@ -80,6 +82,22 @@ async function nodeOf(context: Context, publisher: PublisherRecord, nodeId: stri
   if (!node || !isSameNodeId(node.id, nodeId) || node.publisher_id !== publisher.id)
     throw new ApiError('node_not_found');
   return node;
+}
+
+/** An answer has room for so many, and for one more page. */
+const maxBytes = 2_000_000;
+const pageSize = 25;
+
+/** The first of these versions, until there are many bytes. */
+async function readSome(context: Context, listed: readonly Key[]): Promise<Map<string, NodeVersionRecord>> {
+  const read = new Map<string, NodeVersionRecord>();
+  let bytes = 0;
+  for (let place = 0; place < listed.length && bytes < maxBytes; place += pageSize) {
+    const items = await readAll(context, listed.slice(place, place + pageSize));
+    bytes += Buffer.byteLength(JSON.stringify(items));
+    for (const item of items) read.set(keyName(item), nodeVersionRecord(item));
+  }
+  return read;
 }
 
 /** In the order of their ids. */

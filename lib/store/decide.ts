@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { allEnded } from '../in-parallel.ts';
 import { untilWritten } from './dynamodb.ts';
-import type { Item } from './items.ts';
+import { type Item, toAttributes } from './items.ts';
 import { type Key, keyName } from './keys.ts';
 import { queryAll, queryPage, readAll } from './read.ts';
 import { transact, type Write, writeAlone } from './write.ts';
@@ -13,11 +13,11 @@ import { transact, type Write, writeAlone } from './write.ts';
  * was made for. If another writer was faster, the records are read and the decision is made again.
  */
 
-/** One record; the records whose sort keys begin with the key's, all or at most a page; some fields of records. */
+/** One record; the records whose sort keys begin with the key's, all or a page after one; some fields of records. */
 export type Read =
   | Key
   | undefined
-  | { below: Key | undefined; limit?: number }
+  | { below: Key | undefined; limit?: number; after?: Key | undefined }
   | { each: readonly Key[]; fields: readonly string[] };
 
 export type Found<Reads extends readonly Read[]> = {
@@ -27,7 +27,7 @@ export type Found<Reads extends readonly Read[]> = {
 export interface Reads<First extends readonly Read[], Then extends readonly Read[]> {
   first: First;
   /** What the first records name. */
-  following?: (...found: Found<First>) => Then;
+  following?: (...found: Found<First>) => Then | Promise<Then>;
   /** The first records, if they were read just before. */
   seen?: Found<First> | undefined;
 }
@@ -64,7 +64,7 @@ export async function decide<
   const decided = await untilWritten(context, async () => {
     const found = known ?? (await readAllOf(context, first));
     known = undefined;
-    const more = following ? await readAllOf(context, following(...found)) : [];
+    const more = following ? await readAllOf(context, await following(...found)) : [];
     const once: Once = { id, now: Date.now() };
     const made = decision([...found, ...more] as [...Found<First>, ...Found<Then>], once);
     const { before, writes = [], beside = [] } = made;
@@ -94,10 +94,10 @@ async function readAllOf<Reads extends readonly Read[]>(
     if (!read) return undefined;
     if ('pk' in read) return (await batch).get(keyName(read));
     if ('each' in read) return readAll(context, read.each, read);
-    const { below, limit } = read;
+    const { below, limit, after } = read;
     if (!below) return [];
     if (limit === undefined) return queryAll(context, below);
-    return (await queryPage(context, { below }, { limit })).items;
+    return (await queryPage(context, { below }, { limit, after: after && toAttributes(after) })).items;
   });
   return (await Promise.all(found)) as Found<Reads>;
 }

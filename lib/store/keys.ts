@@ -14,6 +14,7 @@
  *   node                              NODE#<folded id>          NODE
  *   numbers of a node                 NODE#<folded id>          NUMBERS                     apart from its revision
  *   versions of a node                NODE#<folded id>          VERSION#<normal form>       one query lists them
+ *   their states, without the rest    index `versions`          <createdAt>                 one query, up to date
  *   host nodes of a node version      NODE#<folded id>#<normal> HOST_NODE#<name>            one query lists them
  *   responses kept for idempotency    IDEMPOTENCY#<sha256>      ANSWER, PART#<attempt>#<n>  expire by `ttl`
  *   ID tokens that were used          ID_TOKEN#<sha256>         USE                         expire by `ttl`
@@ -87,6 +88,9 @@ export const partitions: Record<Partition, string> = {
 };
 
 export const pendingIndex = 'pending';
+
+/** It has what decides which version is the latest, and is as up to date as the table. */
+export const versionsIndex = 'versions';
 
 /** Ids of nodes and publishers are folded in the same way. */
 function publisherPartition(publisherId: string): string {

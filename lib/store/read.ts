@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { inParts } from '../in-parallel.ts';
 import { type AttributeMap, fromAttributes, type Item, toAttributes } from './items.ts';
-import { type Key, keyName, keyOf, pendingIndex } from './keys.ts';
+import { type Key, keyName, keyOf, pendingIndex, versionsIndex } from './keys.ts';
 import { dynamodb, KeysThrottled, tableName, untilAnswered } from './dynamodb.ts';
 
 /** DynamoDB's limit for one BatchGetItem. */
@@ -117,8 +117,11 @@ async function sendBatch(
   return dynamodb.send(command, { abortSignal });
 }
 
-/** The items below a key: of its partition, those whose sort keys begin with its own. Or what is due in a shard. */
-export type Range = { below: Key } | { shard: string; until: string };
+/**
+ * The items below a key: of its partition, those whose sort keys begin with its own. Or what is due in a shard. Or a few
+ * fields of the versions of a node, the oldest first.
+ */
+export type Range = { below: Key } | { shard: string; until: string } | { versionsOf: Key };
 
 interface Page {
   items: Item[];
@@ -138,23 +141,35 @@ export async function queryPage(
   range: Range,
   { limit, after, descending = false }: PageOptions = {},
 ): Promise<Page> {
-  const isIndex = 'shard' in range;
-  const [partition, sort] = isIndex ? [range.shard, range.until] : [range.below.pk, range.below.sk];
-  const names = isIndex ? (['pending_shard', 'pending_since'] as const) : (['pk', 'sk'] as const);
+  const where = placeOf(range);
   const command = new QueryCommand({
     TableName: tableName(),
-    ...(isIndex && { IndexName: pendingIndex }),
-    KeyConditionExpression: `#partition = :partition AND ${isIndex ? '#sort <= :sort' : 'begins_with(#sort, :sort)'}`,
-    ExpressionAttributeNames: { '#partition': names[0], '#sort': names[1] },
-    ExpressionAttributeValues: toAttributes({ ':partition': partition, ':sort': sort }),
+    IndexName: where.IndexName,
+    KeyConditionExpression: `#partition = :partition AND ${where.test}`,
+    ExpressionAttributeNames: { '#partition': where.names[0], '#sort': where.names[1] },
+    ExpressionAttributeValues: toAttributes({ ':partition': where.partition, ':sort': where.sort }),
     ScanIndexForward: !descending,
     ExclusiveStartKey: after,
     Limit: limit,
-    // An index is eventually consistent, and rejects a consistent read.
-    ConsistentRead: !isIndex,
+    // A global index is eventually consistent, and rejects a consistent read.
+    ConsistentRead: where.IndexName !== pendingIndex,
   });
   const page = await untilAnswered(context, 'Query', () => dynamodb.send(command));
   return { items: (page.Items ?? []).map(fromAttributes), last: page.LastEvaluatedKey };
+}
+
+function placeOf(range: Range) {
+  if ('below' in range) {
+    const { pk: partition, sk: sort } = range.below;
+    return { names: ['pk', 'sk'], partition, sort, test: 'begins_with(#sort, :sort)' } as const;
+  }
+  const test = '#sort <= :sort';
+  if ('versionsOf' in range) {
+    const names = ['pk', 'createdAt'] as const;
+    return { IndexName: versionsIndex, names, partition: range.versionsOf.pk, sort: '9', test } as const;
+  }
+  const names = ['pending_shard', 'pending_since'] as const;
+  return { IndexName: pendingIndex, names, partition: range.shard, sort: range.until, test } as const;
 }
 
 /** Every item of a range, page by page. Leaving the loop early is safe. */

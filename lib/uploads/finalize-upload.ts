@@ -19,8 +19,11 @@ import {
 } from '../registry/finalizing.ts';
 import { awaitedUpload } from '../registry/node-versions.ts';
 import { type NodeVersionRecord, nodeVersionRecord, pending } from '../registry/records.ts';
+import { onRevision } from '../store/items.ts';
 import { type Key, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
+import { update } from '../store/write.ts';
+import { owesNothing } from '../work/owe.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 
 /** Publishes archives that arrived. S3's messages come with each use of a signed URL; lib/registry/finalizing.ts has the states. */
@@ -53,6 +56,7 @@ const isOver: ReadonlySet<UploadResult> = new Set(['waiting', 'closed', 'dropped
 export async function finalizeUpload(context: Context, version: NodeVersionRecord): Promise<Outcome> {
   const { publisher_id, node_id, version: label, token_id, trust_id } = version;
   note({ publisher_id, node_id, version: label, token_id, trust_id });
+  if (version.bans) return endBanned(context, version);
   const started = performance.now();
   const isPending = version.status === pending;
   const object = isPending ? await findObject(stagingKey(awaitedUpload(version))) : undefined;
@@ -61,6 +65,13 @@ export async function finalizeUpload(context: Context, version: NodeVersionRecor
   const ms = Math.round(performance.now() - started);
   log('info', 'upload', { outcome, ms, ...(object && { lag_ms: Date.now() - object.arrivedAt }) });
   return isOver.has(outcome) ? 'done' : 'more';
+}
+
+/** A finalizer that died may have copied its archive after the ban looked for it. */
+async function endBanned(context: Context, version: NodeVersionRecord): Promise<Outcome> {
+  await denyIfBanned(context, awaitedUpload(version), version);
+  const { written } = await update<NodeVersionRecord>(context, version, owesNothing, onRevision(version));
+  return written ? 'done' : 'superseded';
 }
 
 async function finalize(
@@ -109,7 +120,7 @@ async function publishOrReject(
   if (await obstacleTo(context, version)) return 'superseded';
   await copyOnce(object, archive.key);
   if (!(await activate(context, version, archive))) {
-    await denyIfBanned(context, upload);
+    await denyIfBanned(context, upload, version);
     return 'superseded';
   }
   await finishPublishing(context, version.node_id, version.version);
@@ -135,10 +146,9 @@ async function versionsOf(context: Context, { Records, Event }: JsonObject): Pro
     if (!upload) continue;
     const key = nodeVersionKey(upload.nodeId, upload.version);
     const version = nodeVersionRecord((await get(context, key))[0]);
-    // A finalizer that died may have copied an archive after a ban listed the bucket.
-    if (version?.bans) await denyIfBanned(context, upload);
     if (version?.id === upload.versionId && version.upload_id === upload.uploadId) {
-      keys.push(key);
+      // A banned one is looked at when no other finalizer can run.
+      if (!version.bans) keys.push(key);
       continue;
     }
     await removeAll(context, objectKey);

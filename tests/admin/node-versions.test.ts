@@ -79,6 +79,7 @@ describe('node-version ban', () => {
     expect(requests.filter((name) => name === 'TransactWriteItemsCommand')).toHaveLength(1);
     expect(banned).toEqual({
       ...{ id: before.id, node_id: nodeId, version: '1.1.0', status: 'NodeVersionStatusBanned' },
+      createdAt: before.createdAt,
       ...{ status_reason: 'Steals keys: go back', status_reason_code: 'banned' },
     });
     expect([latest, again.status_reason, lifted.map(({ status }) => status)]).toEqual([
@@ -90,7 +91,7 @@ describe('node-version ban', () => {
     expect([await inBulk('1.1.0'), await latestVersion()]).toEqual([before, '1.1.0']);
   });
 
-  test('stops the publish of a pending version, and unban lets it resume and the next sweeps find it', async () => {
+  test('stops the publish of a pending version, and unban lets it resume and the next hand-over find it', async () => {
     const { body } = await publishVersion('1.0.0');
     await setFields(nodeVersionKey(nodeId, '1.0.0'), { pending_since: '2026-01-01T00:00:00.000Z' });
     const flagged = await admin('node-version', 'flag', nodeId, '1.0.0', ...reason);
@@ -109,7 +110,8 @@ describe('node-version ban', () => {
     ]);
     expect([banned.status, banned.body.error]).toEqual([409, 'version_exists']);
     expect(before).toMatchObject({ pending_shard: expect.any(String), pending_since: expect.any(String) });
-    expect(Object.keys(kept).filter((field) => field.startsWith('pending_'))).toEqual([]);
+    // Once no finalizer that has begun before can copy its archive any more.
+    expect(String(kept.pending_since) > new Date(Date.now() + 320_000).toISOString()).toBe(true);
     expect({ ...before, ...after, revision: before.revision }).toEqual(before);
     expect(String(pending_since) >= lifted).toBe(true);
     expect([resumed.status, resumed.body.node_version.id]).toEqual([201, body.node_version.id]);

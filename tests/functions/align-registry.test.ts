@@ -7,11 +7,14 @@ import { archiveKey, objectUrl } from '../../lib/bucket/object-keys.ts';
 import { align } from '../../lib/registry/alignment.ts';
 import { banNode, banNodeVersion, banPublisher, unbanNode } from '../../lib/registry/bans.ts';
 import { movePublisher } from '../../lib/registry/moves.ts';
+import { nodeRecord, nodeVersionRecord } from '../../lib/registry/records.ts';
 import { nodeKey, personalAccessTokenKey, publisherKey } from '../../lib/store/keys.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { queryAll } from '../../lib/store/read.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { admin, adminJson } from '../support/admin.ts';
+import { intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
 import { runQueue } from '../support/queue.ts';
 import { addToken, addVersion, putItem, setFields, storedItem, storedNode } from '../support/registry.ts';
@@ -128,6 +131,35 @@ test('a merge takes more tokens than a transaction has', async () => {
   await admin('publisher', 'merge', from, '--into', to);
 
   expect(await adminJson('token', 'list', to)).toHaveLength(47);
+});
+
+test('a ban reads each large version once, however often it goes on, and a ban of one reads no other', async () => {
+  const labels = Array.from({ length: 40 }, (_, place) => `1.${place}.0`);
+  for (const label of labels) await addVersion(from, nodeId, label, { changelog: 'x'.repeat(60_000) });
+  let kilobytes = 0;
+  intercept(dynamodb, async ({ send }) => {
+    const output = await send();
+    kilobytes += JSON.stringify({ ...output }).length / 1000;
+    return output;
+  });
+  const took = async (work: Promise<unknown>) => {
+    await work;
+    let runs = 0;
+    // Each run has the time of a page.
+    for (let outcome: unknown = 'more'; outcome === 'more'; runs += 1)
+      outcome = await align({ deadline: Date.now() + 9_999 }, nodeRecord({ ...(await storedNode(nodeId)) }));
+    const read = kilobytes;
+    kilobytes = 0;
+    return { runs, read };
+  };
+  const one = await took(banNodeVersion(soon(), operator, nodeId, '1.39.0', 'bad'));
+  const all = await took(banNode(soon(), operator, nodeId, 'spam'));
+
+  expect(one.read).toBeLessThan(8 * 60);
+  expect(all.runs).toBeGreaterThan(2);
+  expect(all.read).toBeLessThan(1.5 * 40 * 60);
+  const states = await Promise.all(labels.map((label) => storedVersion(nodeId, label)));
+  expect(states.filter((state) => nodeVersionRecord(state).bans?.node === 'spam')).toHaveLength(40);
 });
 
 describe('the archives of a banned node', () => {

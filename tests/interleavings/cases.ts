@@ -11,18 +11,18 @@ process.setMaxListeners(0);
 /**
  * One interleaving of two works: `meet`, the second runs before a call of the first to the stores; `stop`, the first is
  * killed before the call, then the second runs; `lose`, the call is carried out, the second runs, and the first never
- * hears of its answer.
+ * hears of its answer; `last`, the second runs before a call, after which the first is killed.
  */
 interface Case {
   first: string;
   second: string;
-  fault: 'meet' | 'stop' | 'lose';
+  fault: (typeof faults)[number];
   /** The number of the call, counted from 1. */
   call: number;
 }
 
-const faults = ['meet', 'stop', 'lose'] as const;
-const kinds = { meet: 'meet', stop: 'stop', lose: 'drop after' } as const;
+const faults = ['meet', 'stop', 'lose', 'last'] as const;
+const kinds = { meet: 'meet', stop: 'stop', lose: 'drop after', last: 'meet' } as const;
 
 function nameOf({ first, second, fault, call }: Case): string {
   return [first, second, fault, call].join(' | ');
@@ -44,8 +44,8 @@ export interface Room {
   problems: (names: readonly string[], endings: readonly Ending[]) => Promise<string[]>;
   /** Pairs in which a case has failed before, or has met a planted fault: the gate has all writes. */
   pairs: readonly string[];
-  /** Cases at reads that have failed before: the gate has these too. */
-  reads?: readonly string[];
+  /** Cases beside these that have failed before: the gate has them too. */
+  cases?: readonly string[];
   /** Cases that break an invariant until something larger is done about them. */
   known: readonly string[];
 }
@@ -86,11 +86,12 @@ async function runCase(room: Room, given: Case): Promise<Outcome> {
       await inWorld(world, () => underPlan(undefined, work));
     };
     const strike = { at: given.call, kind: kinds[given.fault], lasts: false, meanwhile };
-    const plan = planOf([strike]);
+    const end = { at: given.call + 1, kind: 'stop', lasts: false } as const;
+    const plan = planOf(given.fault === 'last' ? [strike, end] : [strike]);
     const work = underPlan(plan, () => first.run('first'));
     const killed = plan.stopped.promise.then((): Ending => ({ isDone: false }));
     const ending = await Promise.race([work, killed]);
-    if (plan.struck.includes('stop')) await meanwhile();
+    if (given.fault === 'stop' && plan.struck.includes('stop')) await meanwhile();
     const isOver = ending.isDone || !isRepeated(first);
     endings.push(isOver ? ending : await runAsCalled(first, 'first'));
     const found = await problems(names, endings);
@@ -127,6 +128,7 @@ function casesOf(room: Room, first: string, commands: readonly string[]): Case[]
   const names = Object.keys(room.works);
   const callsWith = (second: string, fault: Case['fault']) => {
     if (isLong || only !== undefined) return all;
+    if (fault === 'last') return [];
     const isNamed = room.pairs.includes(`${first} | ${second}`);
     if (second === first) return isNamed || !room.works[first]?.isRare ? writes : [];
     if (fault !== 'meet') return [];
@@ -137,12 +139,12 @@ function casesOf(room: Room, first: string, commands: readonly string[]): Case[]
     const isMet = ahead <= names.length / 2 && ahead % step === 0;
     return isMet ? writes.filter((_, turn) => turn === (ahead / step) % writes.length) : [];
   };
-  const reads = (room.reads ?? []).filter((name) => name.startsWith(`${first} | `)).map(caseOf);
+  const named = (room.cases ?? []).filter((name) => name.startsWith(`${first} | `)).map(caseOf);
   return names
     .flatMap((second) =>
       faults.flatMap((fault) => callsWith(second, fault).map((call) => ({ first, second, fault, call }))),
     )
-    .concat(isLong || only !== undefined ? [] : reads)
+    .concat(isLong || only !== undefined ? [] : named)
     .filter((each) => nameOf(each).startsWith(only ?? ''));
 }
 

@@ -366,7 +366,7 @@ export async function brokenInvariants(registry: Registry): Promise<string[]> {
   return (await Promise.all(broken)).flat();
 }
 
-/** The versions that owe something that can be done: their archive is there, or has been published. */
+/** The versions that owe something that can be done: their archive is there, or has been published, or is denied. */
 export function owingVersions({
   items,
   keys,
@@ -377,6 +377,6 @@ export function owingVersions({
     .filter(
       (version) =>
         laneOf(version) !== undefined &&
-        (isPublished(version) || keys.includes(stagingKey(awaitedUpload(version)))),
+        (isPublished(version) || version.bans || keys.includes(stagingKey(awaitedUpload(version)))),
     );
 }

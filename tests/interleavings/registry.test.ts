@@ -123,7 +123,12 @@ describeInterleavings({
       (each) => `merge | ${each}`,
     ),
   ],
-  // The node was read after its versions.
-  reads: ['ban of a version | upload event | meet | 3', 'withdrawal of a version | upload event | meet | 3'],
+  cases: [
+    // The node was read after its versions.
+    'ban of a version | upload event | meet | 3',
+    'withdrawal of a version | upload event | meet | 3',
+    // Nobody looked for an archive that was copied after the ban had.
+    'try of an upload | ban of a node | last | 8',
+  ],
   known: [],
 });

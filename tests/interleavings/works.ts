@@ -173,6 +173,13 @@ export const works: Record<string, Work> = {
   withdrawal: endpoint(() => update({ status: 'NodeStatusDeleted' })),
   'host node edit': endpoint(editHostNode),
   'upload event': { by: 'service', after: 'an upload', run: (id) => finalize(id, known('upload')) },
+  // Nobody sends its message again.
+  'try of an upload': {
+    by: 'client',
+    after: 'an upload',
+    isRare: true,
+    run: () => ended(finalizeUpload(workEvent({ ...first, version: '1.1.0' }), invocation('try'))),
+  },
   'event of a bad archive': {
     by: 'service',
     after: 'a bad upload',

@@ -60,6 +60,7 @@ export async function addVersion(
     node_id: nodeId,
     publisher_id: publisherId,
     version,
+    createdAt: '2026-11-01T00:00:00.000Z',
     revision: 1,
   };
   await putItem({

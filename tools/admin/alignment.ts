@@ -69,7 +69,7 @@ async function alignAll({ publisher, nodesOf, nodeIds = [] }: Followers, denied:
   });
 }
 
-const stepMs = 60_000;
+const stepMs = 300_000;
 const pauseMs = 5_000;
 
 async function alignOne(key: Key, denied: Set<string>, onWait: () => void): Promise<void> {

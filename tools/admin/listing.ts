@@ -12,7 +12,7 @@ import {
 } from '../../lib/registry/records.ts';
 import { noSuchVersion } from '../../lib/registry/changes.ts';
 import { listOwnedNodes } from '../../lib/registry/moves.ts';
-import { readVersions } from '../../lib/registry/node-versions.ts';
+import { listVersions } from '../../lib/registry/node-versions.ts';
 import { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import { normalizeVersion } from '@node-registry/registry-rules/version-label';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
@@ -118,13 +118,13 @@ export async function describePublisher(publisherId: string): Promise<string> {
   const publisher = await readPublisher(newContext(), publisherId);
   const owned = await listOwnedNodes(newContext(), publisher.id);
   let versions = 0;
-  for (const { node_id } of owned) versions += (await readVersions(newContext(), node_id)).length;
+  for (const { node_id } of owned) versions += (await listVersions(newContext(), node_id)).length;
   return `the publisher "${publisher.id}" with ${count(owned.length, 'node')} and ${count(versions, 'version')}`;
 }
 
 export async function describeNode(nodeId: string): Promise<string> {
   const node = await readNode(newContext(), nodeId);
-  const versions = await readVersions(newContext(), node.id);
+  const versions = await listVersions(newContext(), node.id);
   return `the node "${node.id}" of "${node.publisher_id}" with ${count(versions.length, 'version')}`;
 }
 

@@ -65,13 +65,14 @@ type TableDefinition = CreateTableCommandInput & {
 /** The table of the template, for a server without its limits. */
 export async function tableDefinition(): Promise<TableDefinition> {
   const file = parse(await readFile('infra/template/table.yml', 'utf8'));
-  const { BillingMode, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, TimeToLiveSpecification } =
-    file.Resources.Table.Properties;
+  const { GlobalSecondaryIndexes, TimeToLiveSpecification, ...properties } = file.Resources.Table.Properties;
+  const { BillingMode, AttributeDefinitions, KeySchema, LocalSecondaryIndexes } = properties;
   return {
     TableName: '',
     BillingMode,
     AttributeDefinitions,
     KeySchema,
+    LocalSecondaryIndexes,
     // A ceiling on throughput limits costs, which don't exist here.
     GlobalSecondaryIndexes: GlobalSecondaryIndexes.map(
       ({ OnDemandThroughput: _, ...index }: GlobalSecondaryIndex) => index,

@@ -115,7 +115,7 @@ export const contracts = contractsOf({
     route: 'GET /publishers/{publisherId}/nodes/{nodeId}/versions',
     summary: 'All versions of a node, for its members',
     description:
-      'Pending ones are among them, with what they wait for. Withdrawn ones are if `statuses` asks.',
+      'The newest first. Pending ones are among them, with what they wait for. Withdrawn ones are if `statuses` asks. If they are many and large, the oldest have little more than their state.',
     query: z.object({
       statuses: z
         .optional(

@@ -10,7 +10,7 @@ import { type Changed, newContext } from '../registry/administration.ts';
 import { aligning } from '../alignment.ts';
 import { describeNodeVersion, findVersions, showNode, showNodeVersion } from '../listing.ts';
 import { restoreVersion, withdrawVersion } from '../../../lib/registry/edit-version.ts';
-import { readVersions, versionCopy } from '../../../lib/registry/node-versions.ts';
+import { eachVersion, versionCopy } from '../../../lib/registry/node-versions.ts';
 import { type NodeVersionRecord, withdrawn } from '../../../lib/registry/records.ts';
 import { NodeVersionStatus } from '@node-registry/registry-rules/schemas/node-version';
 import { memberTable } from './publishers.ts';
@@ -33,7 +33,9 @@ export const list = command({
   examples: ['node-version list demo-node'],
   async run({ node: nodeId }) {
     const { node } = await showNode(nodeId);
-    const versions = await readVersions(newContext(), nodeId);
+    // All of them may have 240 MB.
+    const patient = { deadline: Date.now() + 10 * 60_000 };
+    const versions = await Array.fromAsync(eachVersion(patient, nodeId));
     const latest = node.latest_version?.version;
     const rows = versions
       .sort((a, b) => compareVersions(b.version, a.version))

@@ -25,7 +25,7 @@ import { nodeRecord, publisherRecord } from '../../../lib/registry/records.ts';
 import { foldNodeId } from '@node-registry/registry-rules/names';
 import { nodeKey, publisherKey } from '../../../lib/store/keys.ts';
 import { newContext, scanFor } from './administration.ts';
-import { readVersions } from '../../../lib/registry/node-versions.ts';
+import { listVersions } from '../../../lib/registry/node-versions.ts';
 
 /* Rebuilds the public index from the whole table while `writeIndex` continues: both overwrite only the file they read. */
 
@@ -84,7 +84,7 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
 
   const options = { onlyIfDifferent: true };
   const writeNode = async (nodeId: string) => {
-    const versions = await readVersions(contextOfAll(), nodeId);
+    const versions = await listVersions(newContext(), nodeId);
     const files = versions.map(({ version }) => hostNodesPath(nodeId, version));
     const pages = versions.map(({ version }) => versionPagePath(nodeId, version));
     const own = [nodePath(nodeId), readmePath(nodeId), nodePagePath(nodeId)];
