@@ -202,6 +202,30 @@ describe('the messages of an upload', () => {
     expect(await storedVersion('corrected', '1.0.0')).toMatchObject(active);
   });
 
+  test('are heard while a look that found nothing ends', async () => {
+    stopDate();
+    const upload = await publish('overheard', '1.0.0');
+    const look = workEvent(upload);
+    let isPut = false;
+    intercept(dynamodb, async ({ command, input, send }) => {
+      const isWait = command === 'UpdateItemCommand' && JSON.stringify(input).includes('"tries"');
+      if (isPut || !isWait || linesOf('overheard').length > 0) return send();
+      // After the try has begun.
+      isPut = (await storedVersion('overheard', '1.0.0')).tries === 1;
+      if (isPut) {
+        await put(upload, archive);
+        await finalize(upload);
+      }
+      return send();
+    });
+    await handler(look, context);
+
+    expect(isPut).toBe(true);
+    // The look has not put off the extraction.
+    const { pending_since } = owe('extract', nodeVersionKey('overheard', '1.0.0'), 'demo');
+    expect(await storedVersion('overheard', '1.0.0')).toMatchObject({ ...active, pending_since });
+  });
+
   test('are heard if another try begins or ends between the read and the try of one', async () => {
     const upload = await uploaded('heard', archive);
     const { happened } = beforeNext(dynamodb, /^UpdateItemCommand$/, () =>

@@ -116,7 +116,7 @@ const casesAtOnce = 8;
 const only = process.env.INTERLEAVING;
 
 /** So many others meet a work in the gate, whose time would grow with the square of the works. */
-const maxMet = 12;
+const maxMet = 8;
 
 /**
  * The long run, or a chosen pair, has every fault at every call. The gate has each work killed and with lost answers

@@ -26,6 +26,10 @@ import { faultKinds, lateCalls, planOf, type Strike, strikesIn, underPlan } from
  * between the calls: so what earlier calls left is ended while later ones live.
  */
 
+/** A caller's prompts and pictures are in no line of the log, and its pictures in no error. */
+const picture = Buffer.from('a picture that is private, '.repeat(8)).toString('base64');
+const privateText = 'of a private life';
+
 const minuteMs = 60_000;
 const skews = [-5, -1, 0, 2, 5].map((minutes) => minutes * minuteMs);
 const statuses = [204, 400, 401, 402, 404, 409, 418, 422, 429, 500, 502, 503];
@@ -52,6 +56,7 @@ const wrong: readonly Misbehavior[] = [
   // A provider may repeat what it was sent, including our key.
   { kind: 'status', status: 400, provider: 'image', message: `bad key ${process.env.IMAGE_PROVIDER_KEY}` },
   { kind: 'status', status: 400, provider: 'video', message: `bad key ${process.env.VIDEO_PROVIDER_KEY}` },
+  ...[400, 500].map((status) => ({ kind: 'status', status, message: `bad ${picture}` }) as const),
 ];
 
 interface PaidCall {
@@ -99,7 +104,7 @@ beforeEach(() => {
   jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offset + (skew.getStore() ?? 0));
 });
 
-const log = readLog();
+const log = readLog(privateText, picture.slice(100, 200));
 const verify = verifierOf(await readApiDocument(), log);
 
 test('buys once for each key, passes no limit, shows no secret, and ends equal to its attempts and its providers', async () => {
@@ -138,20 +143,27 @@ const nameIn = (body: Record<string, unknown>) => String(body.payload ?? body.pr
 
 async function buy(user: string, { key, reply, ...given }: PaidCall, answers: Map<string, string>) {
   const operation = key === undefined ? given.operation : String(proxyNames[key % proxyNames.length]);
-  const name = key === undefined ? `none ${randomUUID()}` : `key ${key}`;
+  const name = `${key === undefined ? `none ${randomUUID()}` : `key ${key}`} ${privateText}`;
   const headers = {
     authorization: bearer(user),
-    ...(key !== undefined && { 'idempotency-key': name.replace(' ', '-') }),
+    ...(key !== undefined && { 'idempotency-key': `key-${key}` }),
   };
   if (reply) simulation.misbehave(reply);
-  const field = operation === 'relight-image' ? 'prompt' : 'payload';
-  const body = { ...sampleBody(operation), [field]: name };
+  const fields: Record<string, object> = {
+    'relight-image': { prompt: name, image: picture },
+    'multiframe-video': { payload: name, start_image: picture },
+  };
+  const body = { ...sampleBody(operation), ...(fields[operation] ?? { payload: name, images: [picture] }) };
   const plan = planOf(given.strikes);
   const answer = await underPlan(plan, () => callEndpoint(operation, { headers, body, remainingMs: 20_000 }));
   verify(operation, answer, plan);
   count(plan.struck.length > 0 ? 'calls struck' : 'calls');
   count(
     `answers ${answer.status} ${answer.headers['idempotent-replayed'] ? 'replayed' : (answer.body.error ?? '')}`,
+  );
+  assert.ok(
+    answer.status === 200 || !answer.text.includes(picture.slice(100, 200)),
+    'an error shows a picture',
   );
   if (answer.status !== 200) return;
   assert.equal(answers.get(name) ?? answer.text, answer.text, `two answers to ${name}`);

@@ -72,7 +72,7 @@ async function notifyEnd(taskId: string): Promise<void> {
 
 test('a caller at the limit of its account loses no task and leaks nothing, with a fifth more tasks, each notified', async () => {
   startAtNoon();
-  const seconds = runsOf(1) >= 1000 ? 15 : 8;
+  const seconds = runsOf(1) >= 1000 ? 15 : 4;
   // Two writes of the account each.
   const perSecond = (1.2 * unitsPerSecond.writes) / scale / 2;
   const user = await spender({ credits_per_day: 10_000_000 });

@@ -124,8 +124,6 @@ describe('a secret by reference', () => {
     [jsonObject, 'ssm', { Parameter: { Value: '{"api-key": "hidden"}' } }],
     [jsonObject, 'secretsmanager', { SecretString: ' {\n"api-key": "hidden"}\n' }],
     ['is empty.', 'ssm', { Parameter: { Value: '' } }],
-    ['is empty.', 'secretsmanager', { SecretString: ' \n' }],
-    [noHeader, 'ssm', { Parameter: { Value: 'hiddenü' } }],
     [noHeader, 'secretsmanager', { SecretString: 'hidden\nlines' }],
     ['is binary, not text.', 'secretsmanager', { SecretBinary: 'aGlkZGVu' }],
     ['does not exist', 'ssm', { __type: 'ParameterNotFound' }],
@@ -167,10 +165,7 @@ describe('a secret by reference', () => {
   test.each<[object | string, number?]>([
     [{}, 200],
     [{ Parameter: { Value: 7 } }, 200],
-    [{ Parameter: null }, 200],
-    [[], 200],
     ['null', 200],
-    ['"text"', 200],
     [{ Parameter: { Value: 'no key' } }, 400],
     ['{"Parameter":{"Value":"half a sec', 200],
   ])('reports a missing secret in the answer %j with status %i', async (content, status = 200) => {

@@ -153,7 +153,6 @@ test('takes no address for public that the package ipaddr.js does not', () => {
 describe('the local stack', () => {
   test.each([
     ['http://localhost:3004/callbacks', 2],
-    ['http://127.0.0.1:3004/', 1],
     ['http://[::1]:3004/', 1],
     ['https://localhost:8443/', 2],
   ])('lets %s in where its switch is on', async (text, count) => {

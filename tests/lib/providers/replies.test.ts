@@ -47,7 +47,7 @@ describe.each(names)('any reply of the provider: %s', (name) => {
         if (status !== 200) expect([status, body.error]).toEqual([502, 'provider_invalid_reply']);
         else expect(contracts[name].reply.safeParse(body).error).toBeUndefined();
       }),
-      { numRuns: runsOf(6) },
+      { numRuns: runsOf(3) },
     );
   });
 
@@ -59,7 +59,7 @@ describe.each(names)('any reply of the provider: %s', (name) => {
         expect(status).toBe(200);
         expect(text).toContain('"task_id":"task-1"');
       }),
-      { numRuns: runsOf(6) },
+      { numRuns: runsOf(3) },
     );
   });
 });
