@@ -108,7 +108,7 @@ describe('request show', () => {
   test('stops after 1,000 callers, and says how to name one', async () => {
     let asked = 0;
     intercept(dynamodb, async ({ input }) => {
-      const { ':partition': partition, ':bound0': bound } = Object(input).ExpressionAttributeValues;
+      const { ':partition': partition, ':sort': bound } = Object(input).ExpressionAttributeValues;
       const isCallers = bound.S.startsWith('CALLER#');
       if (!isCallers) asked += 1;
       // Each shard of a day has 100 callers, and each caller has one record.
