@@ -134,12 +134,12 @@ function archiveProblemOnly(error: unknown): ArchiveProblem {
 }
 
 /**
- * The versions that S3's message is about. A signed URL accepts objects of any size until it expires, so what comes for an
- * upload that is over is deleted.
+ * The versions that S3's message is about, in the groups of their publishers, or one's flood would delay all others. A
+ * signed URL accepts objects of any size until it expires, so what comes for an upload that is over is deleted.
  */
-async function versionsOf(context: Context, { Records, Event }: JsonObject): Promise<Key[] | undefined> {
+async function versionsOf(context: Context, { Records, Event }: JsonObject) {
   if (!Array.isArray(Records)) return Event === 's3:TestEvent' ? [] : undefined;
-  const keys: Key[] = [];
+  const versions: (Key & { group: string })[] = [];
   for (const record of Records) {
     const objectKey = decodeKey(String(isObject(record) && keyIn(record)));
     const upload = uploadOf(objectKey);
@@ -148,13 +148,13 @@ async function versionsOf(context: Context, { Records, Event }: JsonObject): Pro
     const version = nodeVersionRecord((await get(context, key))[0]);
     if (version?.id === upload.versionId && version.upload_id === upload.uploadId) {
       // A banned one is looked at when no other finalizer can run.
-      if (!version.bans) keys.push(key);
+      if (!version.bans) versions.push({ ...key, group: version.publisher_id });
       continue;
     }
     await removeAll(context, objectKey);
     log('info', 'upload', { outcome: 'superseded', node_id: upload.nodeId, version: upload.version });
   }
-  return keys;
+  return versions;
 }
 
 function keyIn({ s3 }: JsonObject): unknown {

@@ -9,7 +9,7 @@ const senders = new Map(
   laneNames.map((lane) => [lane, queueAt(() => config.work().WORK_QUEUES + lane)] as const),
 );
 
-/** Sends messages about items. A message whose try has begun by then is ignored. */
+/** Sends messages about items. A message whose try has begun by then is ignored; without tries, it begins another one. */
 export async function send(
   context: Context,
   lane: LaneName,
@@ -19,7 +19,7 @@ export async function send(
   await senders.get(lane)?.(
     context,
     items.map((item) => ({
-      body: { ...keyOf(item), tries: item.tries ?? 0 },
+      body: { ...keyOf(item), tries: item.tries },
       ...(item.group !== undefined && { group: item.group }),
       delaySeconds,
     })),

@@ -9,7 +9,7 @@ import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import { givenUpShard, type Lane, type LaneName, laneOf, lanes, type Owing } from './lanes.ts';
 import { lostAfterMs, timeText } from './owe.ts';
-import { sendSoon } from './send.ts';
+import { send, sendSoon } from './send.ts';
 
 /**
  * What a handler says happened. `done`: the item owes nothing any more, or at another time. `more`: progress was made,
@@ -27,8 +27,11 @@ interface Handler<Item extends Owing> {
   handle: (context: Context, item: Item) => Promise<Outcome>;
   /** Writes the changes of an item that is given up, and what else that means. False if it has changed. */
   giveUp?: (context: Context, item: Item, changes: Changes<Owing>) => Promise<boolean>;
-  /** The items that a message of another service is about. Undefined if it can't be read. */
-  itemsOf?: (context: Context, body: JsonObject) => Promise<Key[] | undefined>;
+  /**
+   * The items that a message of another service is about, each with its group: that has none, so they are worked on by
+   * messages of their own. Undefined if it can't be read.
+   */
+  itemsOf?: (context: Context, body: JsonObject) => Promise<(Key & { group: string })[] | undefined>;
   /** What the function does on its schedule, if it has one. */
   scheduled?: (context: Context) => Promise<unknown>;
 }
@@ -66,9 +69,11 @@ function isInterrupted<Item extends Owing>(
   return withLogFields({}, async () => {
     try {
       const content = parseObject(body) ?? {};
-      const messages = readMessage(content) ?? (await handler.itemsOf?.(context, content));
-      if (!messages) log('error', 'work', { lane: name, outcome: 'unreadable', message: messageId });
-      for (const message of messages ?? []) await work(context, name, handler, message);
+      const message = readMessage(content);
+      const items = message ? [] : await handler.itemsOf?.(context, content);
+      if (message) await work(context, name, handler, message);
+      else if (items) await send(context, name, items);
+      else log('error', 'work', { lane: name, outcome: 'unreadable', message: messageId });
       return [];
     } catch (error) {
       log('error', 'work', {
@@ -83,13 +88,13 @@ function isInterrupted<Item extends Owing>(
 }
 
 interface Message extends Key {
-  /** Absent if another service sent it: what it says is new, so its tries begin again. */
+  /** Absent if another service had it sent: what that says is new, so its tries begin again. */
   tries?: number;
 }
 
-function readMessage({ pk, sk, tries }: JsonObject): Message[] | undefined {
-  if (typeof pk !== 'string' || typeof sk !== 'string' || !Number.isSafeInteger(tries)) return undefined;
-  return [{ pk, sk, tries: Number(tries) }];
+function readMessage({ pk, sk, tries }: JsonObject): Message | undefined {
+  if (typeof pk !== 'string' || typeof sk !== 'string') return undefined;
+  return typeof tries === 'number' ? { pk, sk, tries } : { pk, sk };
 }
 
 async function work<Item extends Owing>(

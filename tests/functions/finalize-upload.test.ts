@@ -251,7 +251,7 @@ describe('the messages of an upload', () => {
     for (const record of foreign.Records) record.body = record.body.replace('staging/', 'other/');
     expect(await handler(foreign, context)).toEqual({ batchItemFailures: [] });
 
-    expect(outcomes('over')).toEqual(['published', ...Array(3).fill('superseded')]);
+    expect(outcomes('over').sort()).toEqual(['published', ...Array(3).fill('superseded')]);
     for (const upload of [good, early, other]) expect(await findObject(stagingKey(upload))).toBeUndefined();
     expect(await findObject(stagingKey(banned))).toBeDefined();
   });
@@ -268,11 +268,23 @@ describe('the messages of an upload', () => {
     expect(lines('work')).toMatchObject(expected);
   });
 
+  test('only hand versions on, in the groups of their publishers: the flood of one delays only its own', async () => {
+    await handler(eventOf(await uploaded('flooding', archive)), context);
+    const groups: unknown[] = [];
+    await runQueue(async ({ Records }) => {
+      groups.push(...Records.map(({ attributes }) => attributes.MessageGroupId));
+      return { batchItemFailures: [] };
+    }, 'finalize');
+
+    expect(groups).toEqual(['demo']);
+    expect(outcomes('flooding')).toEqual([]);
+  });
+
   test('leave a line each with the result, and the reason of a rejection', async () => {
     const upload = await uploaded('logged', archive);
     const rejected = await uploaded('logged', bad, '2.0.0');
     loggedLines.length = 0;
-    await finalize(upload, rejected);
+    for (const each of [upload, rejected]) await finalize(each);
 
     const common = { level: 'info', event: 'upload', function: 'finalizeUpload', publisher_id: 'demo' };
     expect(linesOf('logged')).toMatchObject([

@@ -128,7 +128,11 @@ const editHostNode = () =>
 
 /** Sends S3's message about an upload. */
 export function finalize(id: string, upload: Upload): Promise<Ending> {
-  return ended(finalizeUpload(eventOf(upload), invocation(id)));
+  return ended(
+    finalizeUpload(eventOf(upload), invocation(id)).then((answer) =>
+      answer?.batchItemFailures.length ? answer : finalizeUpload(workEvent(upload, null), invocation(id)),
+    ),
+  );
 }
 
 /** Sends the message about a version to the lane that it owes. */

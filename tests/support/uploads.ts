@@ -98,8 +98,8 @@ export function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The message about a version that owes work, after some tries. */
-export function workEvent({ nodeId, version }: Pick<Upload, 'nodeId' | 'version'>, tries = 0) {
+/** The message about a version that owes work, after some tries; null: as an upload's event has it sent. */
+export function workEvent({ nodeId, version }: Pick<Upload, 'nodeId' | 'version'>, tries: number | null = 0) {
   const body = { ...nodeVersionKey(nodeId, version), tries };
   return messagesOf([{ MessageId: 'a-message', Body: JSON.stringify(body) }]);
 }
