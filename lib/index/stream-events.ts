@@ -21,6 +21,10 @@ import { refreshHostNodes, refreshNode, refreshReadme, TooLargeForIndex } from '
  *
  * The stream repeats whole batches, and meanwhile reads nothing behind them. So failed work, and work that
  * exceeds one invocation, goes to a queue as the keys of its records. The queue also calls this function.
+ *
+ * It is no lane of lib/work: the stream already brings each write at least once, and an item that owed its files would
+ * cost each publish a second write, by a function that may write no record. If both are lost, `index rebuild` makes all
+ * files from the table; the age of what the stream brings, and a heartbeat, say so.
  */
 
 const sendMessages = queueAt(() => config.indexQueue().INDEX_QUEUE_URL);

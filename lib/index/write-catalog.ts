@@ -32,7 +32,8 @@ import { currentSite } from './site.ts';
 
 /*
  * The files that rank nodes or span them: the most used, the pages of publishers, the feed and the sitemap. A
- * schedule makes them from the catalog once a piece of it has changed, so publishes don't pay for them.
+ * schedule makes them from the catalog once a piece of it has changed, so publishes don't pay for them. What a run leaves,
+ * the next one finds changed again.
  */
 
 const cacheControl = 'public, max-age=30';

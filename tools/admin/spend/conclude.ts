@@ -3,9 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { callerHash } from '../../../lib/caller.ts';
 import { type AccountRecord, entryName, keyOfAccount } from '../../../lib/attempts/account.ts';
 import type { AttemptRecord } from '../../../lib/attempts/attempt.ts';
-import { always, type Changes, type Clause, Plus } from '../../../lib/store/items.ts';
-import { accountKey } from '../../../lib/store/keys.ts';
-import { checking, transact, updating, type Write } from '../../../lib/store/write.ts';
+import type { TaskRecord } from '../../../lib/notifications/records.ts';
+import { always, type Changes, type Clause, Plus, present } from '../../../lib/store/items.ts';
+import { accountKey, taskKey } from '../../../lib/store/keys.ts';
+import { checking, transact, update, updating, type Write } from '../../../lib/store/write.ts';
+import { owesNothing } from '../../../lib/work/owe.ts';
 import { adminHistory, newContext } from '../registry/administration.ts';
 import type { BilledTask } from './bill.ts';
 import { usagePages } from './usage.ts';
@@ -75,7 +77,12 @@ export async function concludeAll(
     };
     const detail = `${next.count} from ${from} to ${to}: ${next.before} -> ${next.after} credits`;
     const history = { ...adminHistory(actor, { ...change, detail }, once), when: always };
-    if (await conclude(caller, ending, isTask, history)) done = next;
+    if (!(await conclude(caller, ending, isTask, history))) continue;
+    done = next;
+    // Its end needs no poll: there is no such task.
+    const { task_hash } = ending.record;
+    if (!isTask && task_hash !== undefined)
+      await update<TaskRecord>(newContext(), taskKey(task_hash), owesNothing, present);
   }
   return endings.length - done.count;
 }
