@@ -53,16 +53,6 @@ describe('the metrics of notifications', () => {
       [{ dimensions: { outcome: 'again' }, values: { deliveries: 1 } }],
     ]);
   });
-
-  test('contain the age of the oldest that a lane owes, once a run, and what it gives up', () => {
-    log('info', 'hand_over', { lane: 'poll', due: 0, oldest_owed_ms: 0 });
-    log('info', 'work', { lane: 'poll', outcome: 'done' });
-    log('error', 'work', { lane: 'poll', outcome: 'given_up' });
-
-    const dimensions = { lane: 'poll' };
-    expect(lines('hand_over').map(metricsOf)).toEqual([[{ dimensions, values: { oldest_owed_ms: 0 } }]]);
-    expect(lines('work').map(metricsOf)).toEqual([[], [{ dimensions, values: { given_up: 1 } }]]);
-  });
 });
 
 describe('the metrics of a request', () => {

@@ -256,9 +256,9 @@ function publish(
 
 function publishes(): States {
   const states: States = {};
-  for (const publisher of ['mine', 'shut', 'theirs', 'gone', 'former', 'long-ago']) {
+  for (const publisher of through) {
     const own = publisher === 'shut' || publisher === 'theirs' ? publisher : 'mine';
-    for (const kind of nodeKinds)
+    for (const kind of kindsOf(publisher))
       states[`${publisher}, ${kind}`] = publish(publisher, `${own}-${kind}`, '9.9.9');
     states[`${publisher}, of another`] = publish(
       publisher,
