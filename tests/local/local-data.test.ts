@@ -3,9 +3,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { folder } from '@node-registry/testing/folders';
-import { release } from '../../infra/release.ts';
 import { neededPorts, portProblem, ports } from '../../tools/local/addresses.ts';
-import { lockFolder } from '../../tools/local/data-folder.ts';
+import { lockFolder, writer } from '../../tools/local/data-folder.ts';
 import { findFreePort, listen } from '../../tools/processes/ports.ts';
 
 describe('the folder of a local stack', () => {
@@ -29,7 +28,7 @@ describe('the folder of a local stack', () => {
     const port = isTaken ? await listen(other) : await findFreePort();
     await writeFile(join(folder, 'stack.pid'), JSON.stringify({ pid, port, token: 'lost' }));
     await writeFile(join(folder, 'dynamodb.sqlite'), 'kept');
-    await writeFile(join(folder, 'stack.release'), release.name);
+    await writeFile(join(folder, 'stack.release'), await writer());
     const lock = await lockFolder(folder, { fresh: false });
     const owner = JSON.parse(await readFile(join(folder, 'stack.pid'), 'utf8'));
     await lock.stop();

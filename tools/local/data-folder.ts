@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -21,13 +21,18 @@ interface Owner {
 }
 
 const ownerFile = 'stack.pid';
-/** Names the release that wrote the data. */
+/** Names what wrote the data. */
 const releaseFile = 'stack.release';
 
 /** The files of a stack: the database with its journals, the objects and the issuer's key. */
 const kept = /^(?:stack\.(?:pid|release)|issuer-key\.json|s3|dynamodb\.sqlite(?:-\w+)?)$/;
 
 const maxAnswerMs = 5000;
+
+/** The release, and the table that it makes: an index can't be added to an older one. */
+export async function writer(): Promise<string> {
+  return `${release.name} ${hash('sha256', await readFile('infra/template/table.yml')).slice(0, 16)}`;
+}
 
 /**
  * Reserves a data folder for one stack, because two would overwrite each other's database and objects.
@@ -51,12 +56,12 @@ export async function lockFolder(
       `${directory} has other files and no data of a local stack. Set LOCAL_DIRECTORY to an empty folder, or to one that does not exist.`,
     );
   const writtenBy = await readFile(join(directory, releaseFile), 'utf8').catch(() => undefined);
-  const isEmptied = writtenBy !== release.name && ours.some((name) => name !== ownerFile);
+  const isEmptied = writtenBy !== (await writer()) && ours.some((name) => name !== ownerFile);
   for (const name of fresh || isEmptied ? ours : [ownerFile])
     await rm(join(directory, name), { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
   const lock = { ...(await hold(file)), isEmptied };
-  await writeFile(join(directory, releaseFile), release.name);
+  await writeFile(join(directory, releaseFile), await writer());
   return lock;
 }
 
