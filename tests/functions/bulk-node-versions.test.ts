@@ -59,7 +59,7 @@ describe('POST /bulk/nodes/versions', () => {
       expect(body.node_versions.map(({ identifier }: { identifier: Pair }) => identifier)).toEqual(pairs);
       const statuses = ['success', 'not_found', 'success', 'success', 'success', 'not_found'];
       expect(statusesIn(body)).toEqual(statuses);
-      expect(body.node_versions[0].node_version).toEqual({
+      expect(body.node_versions[0].node_version).toMatchObject({
         ...{ id: 'Tool-1.0.0', node_id: 'Tool', version: '1.0.0', status: 'NodeVersionStatusActive' },
         ...{ changelog: 'first', downloadUrl: 'https://example.com/tool.zip' },
       });
