@@ -449,7 +449,7 @@ describe('the lines', () => {
   /** Lines of each room that an issue needs beyond its base, or makes room for (below 0). */
   const changes: Record<number, number[]> = {
     // Words, interleavings, `decide` and `may`
-    55: [343, 0, 119, 16, 566],
+    55: [369, 0, 119, 16, 566],
     // Purchases
     56: [31, 16, 155, 0, 316],
     // Work: its lanes less the sweeps, alarms
@@ -465,7 +465,7 @@ describe('the lines', () => {
     // Self-service: its routes, commands and page
     62: [2441, 290, 212, 2083, 1182],
     // Ceremony of tests
-    63: [-197, -55, -24, -255, -2633],
+    63: [-197, -81, -24, -255, -2633],
   };
   /** For all rooms at the end of the round. */
   const aim = 83_000;

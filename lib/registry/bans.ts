@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
-import { type Beside, decide } from '../store/decide.ts';
-import { type Changes, type Item, onRevision, withChanges } from '../store/items.ts';
+import { type Beside, decide, type Found } from '../store/decide.ts';
+import { type Changes, onRevision, withChanges } from '../store/items.ts';
 import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { updating } from '../store/write.ts';
 import { lanes } from '../work/lanes.ts';
@@ -72,7 +72,7 @@ function changeNodeStatus(
   decision: (node: NodeRecord) => Changes<NodeRecord> | undefined,
 ): Promise<Changed<NodeRecord>> {
   const of = nodeKey(nodeId);
-  return change(context, operator, { first: [of] }, ([item], { id }) => {
+  return change(context, operator, { first: { item: of } }, ({ item }, { id }) => {
     const node = existingNode(item, nodeId);
     const changes = decision(node);
     if (!changes) return { done: node };
@@ -233,16 +233,18 @@ export function alignVersions(
   { id: nodeId, intent }: NodeRecord,
   from: string | undefined,
 ): Promise<string | undefined> {
-  const first = [nodeKey(nodeId)] as const;
+  const first = { node: nodeKey(nodeId) };
   const below = nodeVersionKey(nodeId, '');
   const after = from === undefined ? undefined : { ...below, sk: from };
-  const following = (item: Item | undefined) =>
-    [publisherKey(existingNode(item, nodeId).publisher_id), { below, after, limit: maxAtOnce }] as const;
-  return decide(context, { first, following }, ([nodeItem, ownerItem, items]) => {
-    const [node, owner] = [existingNode(nodeItem, nodeId), publisherRecord(ownerItem)];
+  const following = (found: Found<typeof first>) => ({
+    owner: publisherKey(existingNode(found.node, nodeId).publisher_id),
+    versions: { below, after, limit: maxAtOnce },
+  });
+  return decide(context, { first, following }, (found) => {
+    const [node, owner] = [existingNode(found.node, nodeId), publisherRecord(found.owner)];
     if (node.intent !== intent) return { result: undefined };
     if (!owner) throw new Error(`The publisher of "${nodeId}" is missing.`);
-    const versions = items.map((item) => nodeVersionRecord(item));
+    const versions = found.versions.map((item) => nodeVersionRecord(item));
     const changed = versions.flatMap((before) => {
       const changes = alignedVersion(before, node, owner);
       return changes ? [{ before, changes }] : [];

@@ -2,7 +2,7 @@ import { normalizeVersion } from '@node-registry/registry-rules/version-label';
 import type { Caller } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { decide, type Found, type Once, type Read, type Reads } from '../store/decide.ts';
+import { decide, type Found, type Named, type Once, type Reads } from '../store/decide.ts';
 import { type Changes, type Item, withChanges } from '../store/items.ts';
 import {
   historyKeysOf,
@@ -55,11 +55,11 @@ export type Outcome<Result> =
     };
 
 /** Writes a decision with its history, which names who made it. */
-export function change<const First extends readonly Read[], Result, const Then extends readonly Read[] = []>(
+export function change<First extends Named, Result, Then extends Named = Record<never, never>>(
   context: Context,
   by: Actor,
   reads: Reads<First, Then>,
-  decision: (found: [...Found<First>, ...Found<Then>], once: Once) => Outcome<Result>,
+  decision: (found: Found<First> & Found<Then>, once: Once) => Outcome<Result>,
 ): Promise<Changed<Result>> {
   return decide<First, Changed<Result>, Then>(context, reads, (found, once) => {
     const made = decision(found, once);
@@ -72,7 +72,7 @@ export function change<const First extends readonly Read[], Result, const Then e
   });
 }
 
-interface PublisherChange<More extends readonly Read[]> {
+interface PublisherChange<More extends Named> {
   publisherId: string;
   action: Action;
   /** What else the decision needs, of the publisher's id. */
@@ -82,34 +82,30 @@ interface PublisherChange<More extends readonly Read[]> {
 }
 
 /** A change of what a publisher has, under whichever id the publisher is asked for. */
-export function changeOf<Result, const More extends readonly Read[] = []>(
+export function changeOf<Result, More extends Named = Record<never, never>>(
   context: Context,
   by: Actor,
   { action, reads, about, ...asked }: PublisherChange<More>,
   decision: (publisher: PublisherRecord, found: Found<More>, once: Once) => Outcome<Result>,
 ): Promise<Changed<Result>> {
   return underPresentId(asked.publisherId, (publisherId) => {
-    const first = [publisherKey(publisherId), blockOf(by)] as const;
+    const first = { publisher: publisherKey(publisherId), block: blockOf(by) };
     // After the publisher: its revision then stands for all that is below it.
-    const following = () => reads?.(publisherId) ?? [];
-    return change<readonly Read[], Result, readonly Read[]>(
-      context,
-      by,
-      { first, following },
-      ([own, block, ...found], once): Outcome<Result> => {
-        const item = Array.isArray(own) ? undefined : own;
-        const record =
-          'operator' in by ? existingPublisher(item, publisherId) : presentPublisher(item, publisherId);
-        const read = found as Found<More>;
-        may(by, action, { publisher: record, block, ...about?.(read) });
-        // Each such action is closed without one.
-        if (!record) throw new ApiError('publisher_not_found');
-        const made = decision(record, read, once);
-        // Owners see it as an act of the registry.
-        const asAdmin = 'userId' in by && by.isAdmin && !memberOf(record, by.userId);
-        return asAdmin && 'change' in made ? { ...made, actor: `admin:${by.userId}` } : made;
-      },
-    );
+    const following = reads && (() => reads(publisherId));
+    return change(context, by, { first, following }, (found, once): Outcome<Result> => {
+      const { publisher, block }: Found<typeof first> = found;
+      const record =
+        'operator' in by
+          ? existingPublisher(publisher, publisherId)
+          : presentPublisher(publisher, publisherId);
+      may(by, action, { publisher: record, block, ...about?.(found) });
+      // Each such action is closed without one.
+      if (!record) throw new ApiError('publisher_not_found');
+      const made = decision(record, found, once);
+      // Owners see it as an act of the registry.
+      const asAdmin = 'userId' in by && by.isAdmin && !memberOf(record, by.userId);
+      return asAdmin && 'change' in made ? { ...made, actor: `admin:${by.userId}` } : made;
+    });
   });
 }
 
@@ -168,14 +164,18 @@ export function changeVersion(
   const normal = normalizeVersion(version);
   const of = nodeKey(nodeId);
   const key = normal === undefined ? undefined : nodeVersionKey(nodeId, normal);
-  const first = [of, key, { below: entry.action === 'takedown' ? historyKeysOf(of) : undefined }] as const;
-  const following = async (nodeItem?: Item, item?: Item) =>
-    [
-      rivalOf(nodeRecord(nodeItem), nodeVersionRecord(item)?.id, await listVersions(context, nodeId)),
-    ] as const;
-  return change(context, operator, { first, following }, ([nodeItem, item, history, rival], { id }) => {
-    const node = existingNode(nodeItem, nodeId);
-    const current = nodeVersionRecord(item);
+  const first = {
+    node: of,
+    version: key,
+    history: { below: entry.action === 'takedown' ? historyKeysOf(of) : undefined },
+  };
+  const following = async (found: Found<typeof first>) => {
+    const listed = await listVersions(context, nodeId);
+    return { rival: rivalOf(nodeRecord(found.node), nodeVersionRecord(found.version)?.id, listed) };
+  };
+  return change(context, operator, { first, following }, ({ history, rival, ...found }, { id }) => {
+    const node = existingNode(found.node, nodeId);
+    const current = nodeVersionRecord(found.version);
     if (!current) throw noSuchVersion(nodeId, version);
     const changes = decision(current, history.map(historyRecord));
     if (!changes) return { done: current };

@@ -65,7 +65,7 @@ export async function denyIfBanned(
   // The published archive existed when the ban listed the bucket.
   if (denied.every((key) => key === archive_key)) return;
   // The distribution may have copies from before the mark.
-  await decide(context, { first: [nodeKey(upload.nodeId)] }, ([item], { id }) => {
+  await decide(context, { first: { item: nodeKey(upload.nodeId) } }, ({ item }, { id }) => {
     const node = nodeRecord(item);
     if (!node) return { result: undefined };
     const owed = owesAlignment(node, node.publisher_id, id, upload.version);

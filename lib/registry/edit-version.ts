@@ -167,36 +167,35 @@ function changeNamed(
   action: keyof typeof changeNames,
   changesOf: (version: NodeVersionRecord) => Changes<NodeVersionRecord> | 'drop' | undefined,
 ): Promise<ChangedVersion> {
-  const following = async (_: unknown, nodeItem?: Item) => {
+  const following = async ({ node }: { node: Item | undefined }) => {
     const listed = await listVersions(context, nodeId);
-    const rival = rivalOf(nodeRecord(nodeItem), versionId, listed);
-    return [listed.find(({ id }) => id === versionId), rival] as const;
+    const rival = rivalOf(nodeRecord(node), versionId, listed);
+    return { version: listed.find(({ id }) => id === versionId), rival };
   };
   return underPresentId(request.publisherId, (publisherId) => {
     note({ publisher_id: publisherId, node_id: nodeId });
-    const first = [publisherKey(publisherId), nodeKey(nodeId), blockOf(by)] as const;
-    return decide(
-      context,
-      { first, following },
-      ([publisherItem, nodeItem, block, item, rival], once): Decision<ChangedVersion> => {
-        const publisher = presentPublisher(publisherItem, publisherId);
-        const named = nodeVersionRecord(item);
-        const found = { block, publisher, node: nodeRecord(nodeItem), nodeId, version: named };
-        const { node, version } = may(by, action, found);
-        const changes = changesOf(version);
-        if (changes === undefined) return { result: { version } };
-        if (changes === 'drop') {
-          const dropped = dropping(node, version, { by, detail: reason }, once);
-          return { ...dropped, result: { version, change: changes } };
-        }
-        const change = changeNames[action];
-        const subject = `${node.id} ${version.version}`;
-        const entry = { of: nodeKey(node.id), action: `node-version ${change}`, subject, detail: reason };
-        const others = rival ? [nodeVersionRecord(rival)] : [];
-        const writes = versionWrites(node, others, [{ before: version, changes }]);
-        const result = { version: withChanges(version, changes), change };
-        return { writes: [...writes, historyOf(by, entry, once)], result };
-      },
-    );
+    const first = { publisher: publisherKey(publisherId), node: nodeKey(nodeId), block: blockOf(by) };
+    return decide(context, { first, following }, (found, once): Decision<ChangedVersion> => {
+      const { node, version } = may(by, action, {
+        block: found.block,
+        publisher: presentPublisher(found.publisher, publisherId),
+        node: nodeRecord(found.node),
+        nodeId,
+        version: nodeVersionRecord(found.version),
+      });
+      const changes = changesOf(version);
+      if (changes === undefined) return { result: { version } };
+      if (changes === 'drop') {
+        const dropped = dropping(node, version, { by, detail: reason }, once);
+        return { ...dropped, result: { version, change: changes } };
+      }
+      const change = changeNames[action];
+      const subject = `${node.id} ${version.version}`;
+      const entry = { of: nodeKey(node.id), action: `node-version ${change}`, subject, detail: reason };
+      const others = found.rival ? [nodeVersionRecord(found.rival)] : [];
+      const writes = versionWrites(node, others, [{ before: version, changes }]);
+      const result = { version: withChanges(version, changes), change };
+      return { writes: [...writes, historyOf(by, entry, once)], result };
+    });
   });
 }

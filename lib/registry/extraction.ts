@@ -84,7 +84,7 @@ export async function writeHostNodes(
 type Entry = ExtractedFields & { host_node_name: string; extracted_by: number };
 
 function writeHostNode(context: Context, key: Key, entry: Entry, seen: Item | undefined): Promise<void> {
-  return decide(context, { first: [key], seen: [seen] }, ([item]) => {
+  return decide(context, { first: { item: key }, seen: { item: seen } }, ({ item }) => {
     const current = hostNodeRecord(item);
     if (isWritten(entry, current)) return { result: undefined };
     const touched = current?.touched ?? [];
@@ -115,9 +115,12 @@ export function finishExtraction(
   { by, status, reason, nodes, openFields, tags }: FoundHostNodes,
   { also = [], givenUp }: { also?: readonly Write[]; givenUp?: Changes<NodeVersionRecord> } = {},
 ): Promise<boolean> {
-  const first = [nodeVersionKey(archive.node_id, archive.version), nodeKey(archive.node_id)] as const;
-  return decide(context, { first }, ([versionItem, nodeItem], { now }) => {
-    const version = nodeVersionRecord(versionItem);
+  const first = {
+    version: nodeVersionKey(archive.node_id, archive.version),
+    node: nodeKey(archive.node_id),
+  };
+  return decide(context, { first }, (found, { now }) => {
+    const version = nodeVersionRecord(found.version);
     if (version?.id !== archive.id || version.sha256 !== archive.sha256) return { result: false };
     if ((version.extraction?.by ?? 0) > by) return { result: false };
     // Its publisher asked for another reading meanwhile.
@@ -135,7 +138,7 @@ export function finishExtraction(
     const listing = givenUp ?? (isIn('extract', version) && owesNothing);
     const changes = { ...shown, extraction, ...listing };
     const writes: Write[] = [updating<NodeVersionRecord>(version, changes, onRevision(version))];
-    const node = nodeRecord(nodeItem);
+    const node = nodeRecord(found.node);
     if (node?.latest_version?.id === archive.id) {
       const latest_version = withChanges(node.latest_version, shown);
       writes.push(updating<NodeRecord>(node, { latest_version }, onRevision(node)));

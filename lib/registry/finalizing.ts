@@ -149,7 +149,7 @@ export function reject(
   objectVersion: string,
   problem: string,
 ): Promise<boolean> {
-  return decide(context, { first: [keyOf(before)] as const }, ([item]) => {
+  return decide(context, { first: { item: keyOf(before) } }, ({ item }) => {
     const version = nodeVersionRecord(item);
     if (!version || !isAwaited(version, before)) return { result: false };
     // By another finalizer.
@@ -167,8 +167,9 @@ export function reject(
 
 /** Its label is free again. False if it has changed. */
 export function dropVersion(context: Context, before: NodeVersionRecord): Promise<boolean> {
-  return decide(context, { first: [keyOf(before), nodeKey(before.node_id)] as const }, (found, once) => {
-    const [version, node] = [nodeVersionRecord(found[0]), nodeRecord(found[1])];
+  const first = { version: keyOf(before), node: nodeKey(before.node_id) };
+  return decide(context, { first }, (found, once) => {
+    const [version, node] = [nodeVersionRecord(found.version), nodeRecord(found.node)];
     if (!version || !node || !isAwaited(version, before)) return { result: false };
     const detail = 'Its archive did not arrive within a day.';
     const by = { operator: 'finalizeUpload', publicReason: detail };
@@ -226,9 +227,9 @@ function moveLatest(
   label: string,
   isShown = true,
 ): Promise<Owing | undefined> {
-  const first = [nodeVersionKey(nodeId, label), nodeKey(nodeId)] as const;
-  return decide(context, { first }, ([versionItem, nodeItem]) => {
-    const [version, node] = [nodeVersionRecord(versionItem), nodeRecord(nodeItem)];
+  const first = { version: nodeVersionKey(nodeId, label), node: nodeKey(nodeId) };
+  return decide(context, { first }, (found) => {
+    const [version, node] = [nodeVersionRecord(found.version), nodeRecord(found.node)];
     if (!version || !node || laneOf(version) !== 'finalize' || version.status === pending)
       return { result: undefined };
     const isDue = version.host_node_extract_status === 'pending';

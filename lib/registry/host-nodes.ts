@@ -63,27 +63,31 @@ export function changeHostNode(
   const names = hostNodeKey(nodeId, normal, '');
   const totalsKey = hostNodeTotalsKey(nodeId, normal);
   const bansKey = hostNodeBansKey(nodeId);
-  const first = [
-    ...[nodeKey(nodeId), nodeVersionKey(nodeId, normal), key, totalsKey, bansKey],
-    blockOf(caller),
-  ] as const;
-  const following = (...[node, label, entry]: Found<typeof first>) => {
-    const isNamed = entry !== undefined || nodeVersionRecord(label)?.host_node_extract_status !== 'success';
-    return [
-      node && publisherKey(nodeRecord(node).publisher_id),
-      { below: isNamed || caller.isAdmin ? undefined : names, limit: maxNames },
-    ] as const;
+  const first = {
+    node: nodeKey(nodeId),
+    version: nodeVersionKey(nodeId, normal),
+    entry: key,
+    totals: totalsKey,
+    bans: bansKey,
+    block: blockOf(caller),
+  };
+  const following = ({ node, version, entry }: Found<typeof first>) => {
+    const isNamed = entry !== undefined || nodeVersionRecord(version)?.host_node_extract_status !== 'success';
+    return {
+      publisher: node && publisherKey(nodeRecord(node).publisher_id),
+      page: { below: isNamed || caller.isAdmin ? undefined : names, limit: maxNames },
+    };
   };
   return decide(
     context,
     { first, following },
-    ([node, label, entry, totals, bansItem, block, publisher, page], { id, now }) => {
-      const [current, bans] = [hostNodeRecord(entry), hostNodeBansRecord(bansItem)];
+    ({ node, version, entry, totals, block, publisher, page, ...others }, { id, now }) => {
+      const [current, bans] = [hostNodeRecord(entry), hostNodeBansRecord(others.bans)];
       const policy = changes.policy || (changes.policy === null ? null : undefined);
       const found = {
         block,
         node: nodeRecord(node),
-        version: nodeVersionRecord(label),
+        version: nodeVersionRecord(version),
         publisher: publisherRecord(publisher),
         nodeId,
       };
@@ -108,10 +112,10 @@ export function changeHostNode(
       const after = withChanges<HostNodeRecord>(before, fields);
       const counted = countWritten(totalsKey, hostNodeTotalsRecord(totals), current, after);
       // A write that is sent alone gets an id of its own.
-      const others = [...counted, ...(banning?.writes ?? [])];
-      const changed = others.length > 0 ? { ...fields, write_id: id } : fields;
+      const beside = [...counted, ...(banning?.writes ?? [])];
+      const changed = beside.length > 0 ? { ...fields, write_id: id } : fields;
       return {
-        writes: [updating<HostNodeRecord>(key, changed, unchangedSince(current)), ...others],
+        writes: [updating<HostNodeRecord>(key, changed, unchangedSince(current)), ...beside],
         result: hostNodeView(after, banning ? banning.after : bans),
       };
     },

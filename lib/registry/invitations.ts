@@ -4,7 +4,7 @@ import type { PublisherRole } from '@node-registry/registry-rules/schemas/publis
 import { type Caller, memberIdOf } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { absent, type Item, onRevision, withChanges } from '../store/items.ts';
+import { absent, onRevision, withChanges } from '../store/items.ts';
 import { invitationKey } from '../store/keys.ts';
 import { queryAll } from '../store/read.ts';
 import { deleting, putting, updating } from '../store/write.ts';
@@ -25,7 +25,9 @@ const maxOpen = 20;
 /** Each write of a publisher, and each publish, reads them all. */
 const maxMembers = 100;
 
-const invitationsIn = (publisherId: string) => [{ below: invitationKey(publisherId, '') }] as const;
+export function invitationsIn(publisherId: string) {
+  return { invitations: { below: invitationKey(publisherId, '') } };
+}
 
 function isOpen({ expires_at }: InvitationRecord): boolean {
   return expires_at > new Date().toISOString();
@@ -46,8 +48,8 @@ export async function invite(
 ): Promise<{ record: InvitationRecord; invitation: string }> {
   const secret = createSecret(prefix);
   const about = { publisherId, action: 'invite member' as const, reads: invitationsIn };
-  const { result } = await changeOf(context, by, about, (publisher, [items], { id, now }) => {
-    if (items.map(invitationRecord).filter(isOpen).length >= maxOpen) {
+  const { result } = await changeOf(context, by, about, (publisher, { invitations }, { id, now }) => {
+    if (invitations.map(invitationRecord).filter(isOpen).length >= maxOpen) {
       const message = `A publisher has at most ${maxOpen} open invitations. Withdraw one first.`;
       throw new ApiError('too_many_requests', { message });
     }
@@ -88,8 +90,8 @@ export async function withdrawInvitation(
   id: string,
 ): Promise<void> {
   const about = { publisherId, action: 'withdraw invitation' as const, reads: invitationsIn };
-  await changeOf(context, by, about, (publisher, [items]) => {
-    const record = items.map(invitationRecord).find((each) => each.id === id);
+  await changeOf(context, by, about, (publisher, { invitations }) => {
+    const record = invitations.map(invitationRecord).find((each) => each.id === id);
     if (!record) throw new ApiError('not_found');
     return {
       change: { of: publisher, action: 'invitation withdraw', subject: id },
@@ -108,9 +110,9 @@ export async function accept(
 ): Promise<PublisherRecord> {
   const [publisherId = '', secret = ''] = invitation.split('/');
   if (!/^[\w.-]{1,100}$/.test(publisherId) || !isSecret(secret, prefix)) throw new ApiError('not_found');
-  const reads = (id: string) => [invitationKey(id, hashOf(secret))] as const;
+  const reads = (id: string) => ({ item: invitationKey(id, hashOf(secret)) });
   const about = { publisherId, action: 'accept invitation' as const, reads };
-  const joining = changeOf(context, by, about, (publisher, [item]: [Item | undefined]) => {
+  const joining = changeOf(context, by, about, (publisher, { item }) => {
     const record = invitationRecord(item);
     if (!record || !isFor(record, publisher, { ...by, email })) throw new ApiError('not_found');
     const known = memberOf(publisher, by.userId);

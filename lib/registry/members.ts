@@ -82,8 +82,11 @@ interface Removed {
   remaining: Credentials;
 }
 
-const membersReads = (publisherId: string) =>
-  [...tokensIn(publisherId), ...trustsIn(publisherId), { below: invitationKey(publisherId, '') }] as const;
+const membersReads = (publisherId: string) => ({
+  ...tokensIn(publisherId),
+  ...trustsIn(publisherId),
+  invitations: { below: invitationKey(publisherId, '') },
+});
 
 /** Removes a member, with all that the member made: tokens, trusts and invitations end in the same transaction. */
 export function removeMember(
@@ -98,7 +101,7 @@ export function removeMember(
 ): Promise<Changed<Removed>> {
   const action = 'userId' in by && by.userId === userId ? 'leave publisher' : 'change member';
   const about = { publisherId, action, reads: membersReads } as const;
-  return changeOf(context, by, about, (publisher, [tokenItems, trustItems, invitationItems], { now }) => {
+  return changeOf(context, by, about, (publisher, found, { now }) => {
     if (!memberOf(publisher, userId)) {
       const message = `The publisher "${publisher.id}" has no member "${userId}".`;
       throw new ApiError('not_found', { message });
@@ -107,10 +110,10 @@ export function removeMember(
     const { [userId]: _, ...members } = publisher.members;
     const made_by = memberIdOf(userId);
     const isOwn = (record: { made_by?: string }) => record.made_by === made_by;
-    const tokens = tokenItems.map(tokenRecord).filter(isCounting);
-    const trusts = trustItems.map(trustRecord).filter(isTrusted);
+    const tokens = found.tokens.map(tokenRecord).filter(isCounting);
+    const trusts = found.trusts.map(trustRecord).filter(isTrusted);
     const credentials: CredentialRecord[] = [...tokens, ...trusts];
-    const invitations = invitationItems.map((item: Item) => invitationRecord(item)).filter(isOwn);
+    const invitations = found.invitations.map((item: Item) => invitationRecord(item)).filter(isOwn);
     const revoked_at = new Date(now).toISOString();
     return {
       change: { of: publisher, ...of },

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { decide } from '../store/decide.ts';
+import { decide, type Found } from '../store/decide.ts';
 import { absent, always, type Item, onRevision } from '../store/items.ts';
 import { type Key, nodeKey, ownedNodeKey, publisherKey } from '../store/keys.ts';
 import { get, queryAll } from '../store/read.ts';
@@ -8,7 +8,10 @@ import { checking, deleting, putting, remove, updating, type Write } from '../st
 import { type Changed, change, existingNode, existingPublisher } from './changes.ts';
 import { owesAlignment } from './intents.ts';
 import { may } from './may.ts';
+import { invitationsIn } from './invitations.ts';
 import { movedTo } from './publishers.ts';
+import { tokensIn } from './tokens.ts';
+import { trustsIn } from './trusts.ts';
 import {
   type CredentialRecord,
   credentialRecord,
@@ -41,15 +44,16 @@ export function transferNode(
   to: string,
 ): Promise<Changed<NodeRecord>> {
   const of = nodeKey(nodeId);
-  const following = (item: Item | undefined) =>
-    [publisherKey(existingNode(item, nodeId).publisher_id)] as const;
-  const reads = { first: [of, publisherKey(to)] as const, following };
-  return change(context, operator, reads, ([item, publisherItem, ownerItem], { id }) => {
-    const node = existingNode(item, nodeId);
-    const publisher = existingPublisher(publisherItem, to);
+  const first = { node: of, publisher: publisherKey(to) };
+  const following = (found: Found<typeof first>) => ({
+    owner: publisherKey(existingNode(found.node, nodeId).publisher_id),
+  });
+  return change(context, operator, { first, following }, (found, { id }) => {
+    const node = existingNode(found.node, nodeId);
+    const publisher = existingPublisher(found.publisher, to);
     const from = node.publisher_id;
     if (from === to) return { done: node };
-    const owner = existing(ownerItem, from);
+    const owner = existing(found.owner, from);
     for (const each of [owner, publisher]) if (each.banned) throw bannedPublisher(each.id);
     return {
       change: { of, action: 'node transfer', subject: node.id, detail: `${from} to ${to}` },
@@ -107,22 +111,26 @@ export async function movePublisher(
   const [key, oldKey] = [publisherKey(to), publisherKey(from)];
   if (key.pk === oldKey.pk) throw conflict('Both ids mean the same publisher.');
   const isFormerId = verb === 'rename' && (await successorOf(context, to)) === from;
-  const following = () => credentialsOf(from).map((below) => ({ below }));
-  const reads = { first: [oldKey, key] as const, following };
-  const moved = await change(context, operator, reads, ([item, toItem, ...found], { id, now }) => {
-    const { publisher: old } = may(operator, 'move publisher', { publisher: existing(item, from) });
+  const first = { publisher: oldKey, next: key };
+  const following = () => credentialsOf(from);
+  const moved = await change(context, operator, { first, following }, (found, { id, now }) => {
+    const { publisher: old } = may(operator, 'move publisher', {
+      publisher: existing(found.publisher, from),
+    });
     if (old.moved_to === to) return { done: old };
     if (movedTo(old, from) !== undefined)
       throw conflict(`The publisher "${from}" is "${movedTo(old, from)}" now.`);
     if (old.banned) throw bannedPublisher(from);
     const at = new Date(now).toISOString();
     const given = { moved_to: to, moved_at: at, moved_by: operator.operator, members: {} };
-    const credentials = found.flat().map((each) => credentialRecord(each));
+    const credentials = [...found.tokens, ...found.trusts, ...found.invitations].map(credentialRecord);
     return {
       change: { of: oldKey, action: `publisher ${verb}`, subject: from, detail: `${from} to ${to}` },
       alsoOf: [key],
       writes: [
-        verb === 'merge' ? joined(old, existingPublisher(toItem, to)) : renamed(old, to, toItem, isFormerId),
+        verb === 'merge'
+          ? joined(old, existingPublisher(found.next, to))
+          : renamed(old, to, found.next, isFormerId),
         updating<PublisherRecord>(old, { ...given, ...owesAlignment(oldKey, from, id) }, onRevision(old)),
         ...credentials.slice(0, maxMoved).flatMap((each) => movedCredential(each, key)),
       ],
@@ -164,13 +172,12 @@ function joined({ members: old }: PublisherRecord, publisher: PublisherRecord): 
   return updating<PublisherRecord>(publisher, { members }, onRevision(publisher));
 }
 
-function credentialsOf(publisherId: string): Key[] {
-  const { pk } = publisherKey(publisherId);
-  return ['TOKEN#', 'TRUST#', 'INVITATION#'].map((sk) => ({ pk, sk }));
+function credentialsOf(publisherId: string) {
+  return { ...tokensIn(publisherId), ...trustsIn(publisherId), ...invitationsIn(publisherId) };
 }
 
 export async function readCredentials(context: Context, publisherId: string): Promise<Item[]> {
-  const found = credentialsOf(publisherId).map((below) => queryAll(context, below));
+  const found = Object.values(credentialsOf(publisherId)).map(({ below }) => queryAll(context, below));
   return (await Promise.all(found)).flat();
 }
 
@@ -183,7 +190,7 @@ function movedCredential(record: CredentialRecord, { pk }: Key): Write[] {
 
 /** In one step; otherwise, a credential revoked meanwhile would live on as its copy. */
 function moveCredential(context: Context, found: Item, to: Key): Promise<void> {
-  return decide(context, { first: [credentialRecord(found)] }, ([item]) => ({
+  return decide(context, { first: { item: credentialRecord(found) } }, ({ item }) => ({
     writes: item
       ? [
           ...movedCredential(credentialRecord(item), to),
@@ -210,8 +217,9 @@ export async function followPublisher(
   // It has come back.
   if (to === from) return;
   const of = nodeKey(listed.node_id);
-  const isDone = await decide(context, { first: [of, publisherKey(to)] }, ([item, toItem], once) => {
-    const [node, next] = [nodeRecord(item), publisherRecord(toItem)];
+  const first = { node: of, next: publisherKey(to) };
+  const isDone = await decide(context, { first }, (found, once) => {
+    const [node, next] = [nodeRecord(found.node), publisherRecord(found.next)];
     if (!node || node.publisher_id !== from || !next) return { result: true };
     if (next.moved_to !== undefined) return { result: false };
     const entry = { of, action: 'node transfer', subject: node.id, detail: `${from} to ${to}` };

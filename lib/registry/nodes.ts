@@ -42,7 +42,12 @@ interface OwnedNode {
 export async function changeNode(context: Context, request: NodeUpdate): Promise<OwnedNode> {
   const { nodeId, caller } = request;
   return underPresentId(request.publisherId, (publisherId) => {
-    const first = [nodeKey(nodeId), publisherKey(publisherId), numbersKey(nodeId), blockOf(caller)] as const;
+    const first = {
+      node: nodeKey(nodeId),
+      publisher: publisherKey(publisherId),
+      numbers: numbersKey(nodeId),
+      block: blockOf(caller),
+    };
     return decide(context, { first }, (found, once) =>
       decideChange({ ...request, publisherId }, found, once),
     );
@@ -52,12 +57,13 @@ export async function changeNode(context: Context, request: NodeUpdate): Promise
 /** What an update of a node writes and answers. */
 function decideChange(
   { publisherId, nodeId, changes, caller, ifMatch }: NodeUpdate,
-  [nodeItem, publisherItem, numbersItem, block]: (Item | undefined)[],
+  { block, ...found }: Record<'node' | 'publisher' | 'numbers' | 'block', Item | undefined>,
   once: Once,
 ): Decision<OwnedNode> {
-  const owner = presentPublisher(publisherItem, publisherId);
-  const found = { node: nodeRecord(nodeItem), publisher: owner, nodeId, block };
-  const { node, publisher } = may(caller, actionOf(changes, found.node), found);
+  const owner = presentPublisher(found.publisher, publisherId);
+  const before = nodeRecord(found.node);
+  const about = { node: before, publisher: owner, nodeId, block };
+  const { node, publisher } = may(caller, actionOf(changes, before), about);
   requireMatch(node, ifMatch);
   mayChange(caller, changes, node, 'body');
   const fields = { ...nodeChanges(changes, caller), ...clearedReason(changes, node) };
@@ -66,7 +72,7 @@ function decideChange(
   requireNodeFits(after);
   return {
     writes: [updating<NodeRecord>(node, edited, onRevision(node)), ...entryOf(node, fields, caller, once)],
-    result: { node: after, publisher, numbers: numbersRecord(numbersItem) },
+    result: { node: after, publisher, numbers: numbersRecord(found.numbers) },
   };
 }
 

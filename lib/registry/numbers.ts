@@ -109,7 +109,7 @@ export function changeNumbers(
   change: (record: NumbersRecord) => NumbersRecord,
 ): Promise<string | undefined> {
   const key = numbersKey(nodeId);
-  return decide(context, { first: [nodeKey(nodeId), key] }, ([node, item], { now }) => {
+  return decide(context, { first: { node: nodeKey(nodeId), item: key } }, ({ node, item }, { now }) => {
     if (!node) return { result: undefined };
     const current = numbersRecord(item);
     const next = change(current ?? { ...key, revision: 0 });

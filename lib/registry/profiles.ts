@@ -31,10 +31,14 @@ export async function createPublisher(
   const key = publisherKey(fields.id);
   const person = 'operator' in by ? undefined : by;
   const day = dayOf(Date.now());
-  const madeKeys = [person && personKey(memberIdOf(person.userId)), person && newPublishersKey(day)] as const;
-  const first = [key, ...madeKeys, blockOf(by)] as const;
-  const { result } = await change(context, by, { first }, ([item, made, today, block], { now }) => {
-    may(by, 'create publisher', { publisher: publisherRecord(item), block });
+  const first = {
+    publisher: key,
+    made: person && personKey(memberIdOf(person.userId)),
+    today: person && newPublishersKey(day),
+    block: blockOf(by),
+  };
+  const { result } = await change(context, by, { first }, ({ publisher, made, today, block }, { now }) => {
+    may(by, 'create publisher', { publisher: publisherRecord(publisher), block });
     const blank = {
       ...key,
       id: fields.id,

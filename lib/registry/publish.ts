@@ -11,7 +11,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { type Beside, type Decision, decide, type Found, type Once } from '../store/decide.ts';
-import { absent, type Changes, type Item, Plus, withChanges } from '../store/items.ts';
+import { absent, type Changes, Plus, withChanges } from '../store/items.ts';
 import {
   begunVersionsKey,
   nodeKey,
@@ -97,7 +97,7 @@ interface Registration {
 export async function registerVersion(context: Context, publication: Publication): Promise<Registration> {
   const uploadId = randomUUID();
   return ofPresentPublisher(publication, async (present) => {
-    const following = (...found: FirstFound) => moreReadsOf(context, present, found);
+    const following = (found: FirstFound) => moreReadsOf(context, present, found);
     const reads = { first: readsOf(present), following };
     const made = await decide(context, reads, (found, once) => decidePublish(present, uploadId, found, once));
     if (made.isCounted) await countNewNode(context, present.publisherId);
@@ -138,62 +138,58 @@ function ofPresentPublisher<Result>(
 /** What a publish is about. */
 function standingReads(publication: Publication) {
   const { publisherId, nodeId, version, job, caller } = publication;
-  return [
-    publisherKey(publisherId),
-    keyOfCredential(publisherId, publication),
-    nodeKey(nodeId),
-    nodeVersionKey(nodeId, version.version.normal),
-    { below: job && trustKey(publisherId, '') },
+  return {
+    publisher: publisherKey(publisherId),
+    credential: keyOfCredential(publisherId, publication),
+    node: nodeKey(nodeId),
+    version: nodeVersionKey(nodeId, version.version.normal),
+    trusts: { below: job && trustKey(publisherId, '') },
     // A token alone, or a job, is stopped by its own end.
-    blockOf(caller),
-  ] as const;
+    block: blockOf(caller),
+  };
 }
 
 /** Everything that it depends on, in one round trip. */
 function readsOf(publication: Publication) {
   const { publisherId } = publication;
-  return [...standingReads(publication), publishingKey(publisherId), begunVersionsKey(publisherId)] as const;
+  return {
+    ...standingReads(publication),
+    publishing: publishingKey(publisherId),
+    begun: begunVersionsKey(publisherId),
+  };
 }
 
 type FirstFound = Found<ReturnType<typeof readsOf>>;
 
 /** An edit may choose another latest version. If too many versions were begun, they are looked up. */
-async function moreReadsOf(
-  context: Context,
-  publication: Publication,
-  [, , nodeItem, item, , , , begun]: FirstFound,
-) {
-  const version = nodeVersionRecord(item);
-  return [
-    version && isEdit(version, publication)
-      ? rivalOf(nodeRecord(nodeItem), version.id, await listVersions(context, publication.nodeId))
-      : undefined,
-    {
-      each: version ? [] : toLookUp(begunRecord(begun)),
+async function moreReadsOf(context: Context, publication: Publication, found: FirstFound) {
+  const version = nodeVersionRecord(found.version);
+  return {
+    rival:
+      version && isEdit(version, publication)
+        ? rivalOf(nodeRecord(found.node), version.id, await listVersions(context, publication.nodeId))
+        : undefined,
+    lookedUp: {
+      each: version ? [] : toLookUp(begunRecord(found.begun)),
       fields: ['pk', 'sk', 'status'],
     },
-  ] as const;
+  };
 }
 
-type Standing = readonly [...Found<ReturnType<typeof standingReads>>, ...unknown[]];
-
-function standingOf(
-  publication: Publication,
-  [publisherItem, item, nodeItem, versionItem, trusts, block]: Standing,
-) {
+function standingOf(publication: Publication, found: Found<ReturnType<typeof standingReads>>) {
   const { publisherId, nodeId, version } = publication;
-  const publisher = presentPublisher(publisherItem, publisherId);
+  const publisher = presentPublisher(found.publisher, publisherId);
   const credential = acceptCredential(
     publication,
-    { item, trusts: trusts.map(trustRecord) },
+    { item: found.credential, trusts: found.trusts.map(trustRecord) },
     { nodeId, versionKey: nodeVersionKey(nodeId, version.version.normal) },
   );
   return {
-    block,
+    block: found.block,
     publisher,
     credential,
-    node: nodeRecord(nodeItem),
-    version: nodeVersionRecord(versionItem),
+    node: nodeRecord(found.node),
+    version: nodeVersionRecord(found.version),
     nodeId,
     label: version.version.sent,
   };
@@ -203,12 +199,11 @@ function standingOf(
 function decidePublish(
   publication: Publication,
   uploadId: string,
-  found: [...FirstFound, rival: Item | undefined, lookedUp: Item[]],
+  found: FirstFound & Found<Awaited<ReturnType<typeof moreReadsOf>>>,
   once: Once,
 ): Decision<Registration & { isCounted: boolean }> {
   const { publisherId, nodeId, caller } = publication;
-  const [, , , , , , publishingItem, begunItem, rivalItem, lookedUp] = found;
-  const [publishing, begun] = [publishingRecord(publishingItem), begunRecord(begunItem)];
+  const [publishing, begun] = [publishingRecord(found.publishing), begunRecord(found.begun)];
   const standing = standingOf(publication, found);
   const { version, node } = standing;
   const isEdited = version && node && isEdit(version, publication);
@@ -221,7 +216,7 @@ function decidePublish(
   const { credential } = allowed;
   const used = () => recordUse(credential.record);
   if (isEdited) {
-    const edit = { node, version, rival: nodeVersionRecord(rivalItem), input: publication.version };
+    const edit = { node, version, rival: nodeVersionRecord(found.rival), input: publication.version };
     const { edited, writes } = editVersion({ ...edit, actor: actorOf(caller, credential) }, once);
     // No version waits for this upload, so an archive put to its URL is deleted.
     const upload = awaitedUpload({ ...edited, upload_id: uploadId });
@@ -241,7 +236,7 @@ function decidePublish(
   const room =
     version || isOwnBegun
       ? { gone: [] }
-      : roomFor(publishing, begun, lookedUp.map(nodeVersionRecord), nodesADay);
+      : roomFor(publishing, begun, found.lookedUp.map(nodeVersionRecord), nodesADay);
   if ('error' in room)
     return { error: room.error, beside: room.isFull ? [(each) => rememberFull(each, publisherId)] : [] };
   const before = version || isOwnBegun ? undefined : (each: Context) => takeEntry(each, own, room.gone);

@@ -38,8 +38,8 @@ export async function createToken(
   { publisherId, hash, label, description, nodeId, expiresAt }: NewToken,
 ): Promise<TokenRecord> {
   const made = { publisherId, action: 'create token' as const, reads: tokensIn };
-  const { result } = await changeOf(context, by, made, (publisher, [items], { id, now }) => {
-    const made_by = makerOf(by, items.map(tokenRecord).filter(isUsable));
+  const { result } = await changeOf(context, by, made, (publisher, { tokens }, { id, now }) => {
+    const made_by = makerOf(by, tokens.map(tokenRecord).filter(isUsable));
     const record: TokenRecord = {
       ...personalAccessTokenKey(publisher.id, hash),
       ...{ id, label, description, expires_at: expiresAt, node_id: nodeId },
@@ -71,7 +71,7 @@ export function makerOf(by: Actor, usable: readonly CredentialRecord[]): string 
 }
 
 export function tokensIn(publisherId: string) {
-  return [{ below: personalAccessTokenKey(publisherId, '') }] as const;
+  return { tokens: { below: personalAccessTokenKey(publisherId, '') } };
 }
 
 /** Whether it still publishes something. */
@@ -101,7 +101,8 @@ export function revokeToken(
   publisherId: string,
   id: string,
 ): Promise<Changed<string>> {
-  const ending = { publisherId, action: 'revoke token', entry: 'token revoke', reads: tokensIn, id } as const;
+  const reads = (of: string) => ({ credentials: tokensIn(of).tokens });
+  const ending = { publisherId, action: 'revoke token', entry: 'token revoke', reads, id } as const;
   return endCredential(context, by, ending, tokenRecord, ({ label }) => label);
 }
 
@@ -109,7 +110,7 @@ interface Ending {
   publisherId: string;
   action: 'revoke token' | 'end trust';
   entry: `${'token' | 'trust'} ${string}`;
-  reads: (publisherId: string) => readonly [{ below: Key }];
+  reads: (publisherId: string) => { credentials: { below: Key } };
   id: string;
 }
 
@@ -122,9 +123,9 @@ export function endCredential<Record extends CredentialRecord>(
   describe: (record: Record) => string,
 ): Promise<Changed<string>> {
   const find = (items: readonly Item[]) => items.map(read).find((each) => each.id === id);
-  const about = ([items]: [Item[]]) => ({ madeBy: find(items)?.made_by });
-  return changeOf(context, by, { ...ending, about }, (publisher, [items], { now }) => {
-    const record = find(items);
+  const about = ({ credentials }: { credentials: Item[] }) => ({ madeBy: find(credentials)?.made_by });
+  return changeOf(context, by, { ...ending, about }, (publisher, { credentials }, { now }) => {
+    const record = find(credentials);
     const message = `The publisher "${publisher.id}" has no ${entry.split(' ')[0]} with the id "${id}".`;
     if (!record) throw new ApiError('not_found', { message });
     if (record.revoked_at !== undefined) return { done: record.revoked_at };

@@ -26,8 +26,8 @@ export async function addTrust(
   wanted: NewTrust,
 ): Promise<TrustRecord> {
   const about = { publisherId, action: 'add trust' as const, reads: trustsIn };
-  const { result } = await changeOf(context, by, about, (publisher, [items], { id, now }) => {
-    const trusts = items.map(trustRecord).filter(isTrusted);
+  const { result } = await changeOf(context, by, about, (publisher, found, { id, now }) => {
+    const trusts = found.trusts.map(trustRecord).filter(isTrusted);
     const same = trusts.find((trust) => identityOf(trust) === identityOf(wanted));
     if (same) {
       const message = `"${publisher.id}" trusts these jobs already, by the trust ${same.id}.`;
@@ -50,7 +50,7 @@ export async function addTrust(
 }
 
 export function trustsIn(publisherId: string) {
-  return [{ below: trustKey(publisherId, '') }] as const;
+  return { trusts: { below: trustKey(publisherId, '') } };
 }
 
 export function isTrusted({ revoked_at }: TrustRecord): boolean {
@@ -69,7 +69,8 @@ export function removeTrust(
   publisherId: string,
   id: string,
 ): Promise<Changed<string>> {
-  const ending = { publisherId, action: 'end trust', entry: 'trust remove', reads: trustsIn, id } as const;
+  const reads = (of: string) => ({ credentials: trustsIn(of).trusts });
+  const ending = { publisherId, action: 'end trust', entry: 'trust remove', reads, id } as const;
   return endCredential<TrustRecord>(context, by, ending, trustRecord, describeTrust);
 }
 

@@ -14,20 +14,23 @@ import { transact, type Write, writeAlone } from './write.ts';
  */
 
 /** One record; the records whose sort keys begin with the key's, all or a page after one; some fields of records. */
-export type Read =
+type Read =
   | Key
   | undefined
   | { below: Key | undefined; limit?: number; after?: Key | undefined }
   | { each: readonly Key[]; fields: readonly string[] };
 
-export type Found<Reads extends readonly Read[]> = {
-  -readonly [Place in keyof Reads]: Reads[Place] extends Key | undefined ? Item | undefined : Item[];
+/** What a decision depends on, each by the name under which the decision gets it. */
+export type Named = Readonly<Record<string, Read>>;
+
+export type Found<Reads extends Named> = {
+  -readonly [Name in keyof Reads]: Reads[Name] extends Key | undefined ? Item | undefined : Item[];
 };
 
-export interface Reads<First extends readonly Read[], Then extends readonly Read[]> {
+export interface Reads<First extends Named, Then extends Named> {
   first: First;
   /** What the first records name. */
-  following?: (...found: Found<First>) => Then | Promise<Then>;
+  following?: ((found: Found<First>) => Then | Promise<Then>) | undefined;
   /** The first records, if they were read just before. */
   seen?: Found<First> | undefined;
 }
@@ -50,23 +53,19 @@ export type Decision<Result> = ({ result: Result } | { error: Error }) & {
 export type Beside = (context: Context) => Promise<unknown>;
 
 /** One write is sent alone, several as a transaction. */
-export async function decide<
-  const First extends readonly Read[],
-  Result,
-  const Then extends readonly Read[] = [],
->(
+export async function decide<First extends Named, Result, Then extends Named = Record<never, never>>(
   context: Context,
   { first, following, seen }: Reads<First, Then>,
-  decision: (found: [...Found<First>, ...Found<Then>], once: Once) => Decision<Result>,
+  decision: (found: Found<First> & Found<Then>, once: Once) => Decision<Result>,
 ): Promise<Result> {
   const id = randomUUID();
   let known = seen;
   const decided = await untilWritten(context, async () => {
     const found = known ?? (await readAllOf(context, first));
     known = undefined;
-    const more = following ? await readAllOf(context, await following(...found)) : [];
+    const more = following && (await readAllOf(context, await following(found)));
     const once: Once = { id, now: Date.now() };
-    const made = decision([...found, ...more] as [...Found<First>, ...Found<Then>], once);
+    const made = decision({ ...found, ...more } as Found<First> & Found<Then>, once);
     const { before, writes = [], beside = [] } = made;
     if (before && !(await before(context))) return undefined;
     const [isWritten] = await allEnded([
@@ -80,17 +79,14 @@ export async function decide<
 }
 
 /** Reads records in one batch, and ranges in parallel to it. */
-async function readAllOf<Reads extends readonly Read[]>(
-  context: Context,
-  reads: Reads,
-): Promise<Found<Reads>> {
+async function readAllOf<Reads extends Named>(context: Context, reads: Reads): Promise<Found<Reads>> {
   const keys = new Map(
-    reads.flatMap((read) => (read && 'pk' in read ? [[keyName(read), read] as const] : [])),
+    Object.values(reads).flatMap((read) => (read && 'pk' in read ? [[keyName(read), read] as const] : [])),
   );
   const batch = readAll(context, [...keys.values()]).then(
     (items) => new Map(items.map((item) => [keyName(item), item])),
   );
-  const found = reads.map(async (read) => {
+  const foundFor = async (read: Read) => {
     if (!read) return undefined;
     if ('pk' in read) return (await batch).get(keyName(read));
     if ('each' in read) return readAll(context, read.each, read);
@@ -98,8 +94,9 @@ async function readAllOf<Reads extends readonly Read[]>(
     if (!below) return [];
     if (limit === undefined) return queryAll(context, below);
     return (await queryPage(context, { below }, { limit, after: after && toAttributes(after) })).items;
-  });
-  return (await Promise.all(found)) as Found<Reads>;
+  };
+  const found = Object.entries(reads).map(async ([name, read]) => [name, await foundFor(read)] as const);
+  return Object.fromEntries(await Promise.all(found)) as Found<Reads>;
 }
 
 /** False if a record is no longer as it was read. */

@@ -23,11 +23,11 @@ const context = (): Context => requestContext({});
 async function stored(fields: Partial<Counter> = {}): Promise<Key> {
   const key = nodeKey(randomUUID());
   const record = { ...key, revision: 1, count: 1, ...fields };
-  return decide(context(), { first: [] }, () => ({ writes: [putting(record, absent)], result: key }));
+  return decide(context(), { first: {} }, () => ({ writes: [putting(record, absent)], result: key }));
 }
 
 /** A decision, as a test can call it without a store. */
-function countUp([item]: [Item | undefined], { now }: Once): Decision<number> {
+function countUp({ item }: { item: Item | undefined }, { now }: Once): Decision<number> {
   const current = counter(item);
   if (!current) return { error: new Error('There is no counter.') };
   const count = current.count + 1;
@@ -42,7 +42,7 @@ describe('decide', () => {
     const put = putting({ ...nodeKey(randomUUID()), count: 1 }, absent);
     const sent = [];
     for (const writes of [[put], [deleting(put.key, present)], [put, checking(key, present)], []]) {
-      const work = () => decide(context(), { first: [key] }, () => ({ writes, result: 1 }));
+      const work = () => decide(context(), { first: { item: key } }, () => ({ writes, result: 1 }));
       sent.push((await countRequests(work)).requests.slice(1));
     }
 
@@ -58,7 +58,7 @@ describe('decide', () => {
       await setFields(key, { count: 40 });
       stopDate(began + 1000);
     });
-    const count = await decide(context(), { first: [key] }, (found, once) => {
+    const count = await decide(context(), { first: { item: key } }, (found, once) => {
       made.push(once);
       return countUp(found, once);
     });
@@ -72,8 +72,8 @@ describe('decide', () => {
 
   test('takes records that were just read for its first round only', async () => {
     const key = await stored();
-    const seen: [Item | undefined] = [await itemOf(key)];
-    const decided = () => decide(context(), { first: [key], seen }, countUp);
+    const seen = { item: await itemOf(key) };
+    const decided = () => decide(context(), { first: { item: key }, seen }, countUp);
 
     expect(await countRequests(decided)).toEqual({ result: 2, requests: ['UpdateItemCommand'] });
     expect(await decided()).toBe(3);
@@ -86,23 +86,20 @@ describe('decide', () => {
     const found = await decide(
       context(),
       {
-        first: [key],
-        following: (item) => {
+        first: { item: key },
+        following: ({ item }) => {
           const named = { pk: String(item?.next), sk: 'NODE' };
-          return [
-            named,
-            { below: named },
-            { below: undefined, limit: 9 },
-            { each, fields: ['pk', 'sk', 'count'] },
-          ];
+          const some = { each, fields: ['pk', 'sk', 'count'] };
+          return { named, range: { below: named }, none: { below: undefined, limit: 9 }, some };
         },
       },
-      ([, ...others]) => ({ result: others }),
+      (result) => ({ result }),
     );
 
-    expect(found.slice(0, 3)).toEqual([await itemOf(other), [await itemOf(other)], []]);
-    expect(found[3]).toHaveLength(2);
-    expect(found[3]).toContainEqual({ ...key, count: 1 });
+    const item = await itemOf(other);
+    expect(found).toMatchObject({ named: item, range: [item], none: [] });
+    expect(found.some).toHaveLength(2);
+    expect(found.some).toContainEqual({ ...key, count: 1 });
   });
 
   test('throws an error once its writes are stored', async () => {
@@ -110,7 +107,7 @@ describe('decide', () => {
     const error = new Error('full');
     const writes = [updating<Counter>(key, { count: 9 }, present)];
 
-    await expect(decide(context(), { first: [key] }, () => ({ writes, error }))).rejects.toBe(error);
+    await expect(decide(context(), { first: { item: key } }, () => ({ writes, error }))).rejects.toBe(error);
     expect(await itemOf(key)).toMatchObject({ count: 9 });
   });
 
@@ -127,7 +124,7 @@ describe('decide', () => {
         return answer;
       });
       const writes = keys.map((key) => updating<Counter>(key, { count: 5 }, [['revision', '=', 1]]));
-      await decide(context(), { first: [] }, () => ({ writes, result: undefined }));
+      await decide(context(), { first: {} }, () => ({ writes, result: undefined }));
       remove();
 
       expect(calls).toBe(2);

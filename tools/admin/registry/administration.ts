@@ -20,7 +20,7 @@ import {
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
 import { historyKeysOf, type Key, nodeKey, publisherKey } from '../../../lib/store/keys.ts';
 import { get, queryAll } from '../../../lib/store/read.ts';
-import type { Found, Once, Read, Reads } from '../../../lib/store/decide.ts';
+import type { Found, Named, Once, Reads } from '../../../lib/store/decide.ts';
 import { dynamodb, tableName, untilAnswered } from '../../../lib/store/dynamodb.ts';
 import type { Write } from '../../../lib/store/write.ts';
 
@@ -41,10 +41,10 @@ export type { Changed };
 /** Writes a decision with its history, which names the actor. */
 export const administer: Administer = (...decided) => change(newContext(), ...decided);
 
-type Administer = <const First extends readonly Read[], Result, const Then extends readonly Read[] = []>(
+type Administer = <First extends Named, Result, Then extends Named = Record<never, never>>(
   actor: Operator,
   reads: Reads<First, Then>,
-  decision: (found: [...Found<First>, ...Found<Then>], once: Once) => Outcome<Result>,
+  decision: (found: Found<First> & Found<Then>, once: Once) => Outcome<Result>,
 ) => Promise<Changed<Result>>;
 
 /** The history entry of an administrator's change. */

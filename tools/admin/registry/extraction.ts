@@ -39,7 +39,7 @@ export async function removeOtherHostNodes(
 
 function removeExtracted(context: Context, entry: Item): Promise<void> {
   const key = keyOf(entry);
-  return decide(context, { first: [key], seen: [entry] }, ([item]) => {
+  return decide(context, { first: { item: key }, seen: { item: entry } }, ({ item }) => {
     const current = hostNodeRecord(item);
     if (current?.extracted_by === undefined) return { result: undefined };
     const unchanged = unchangedSince(current);

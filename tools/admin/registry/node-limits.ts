@@ -8,7 +8,7 @@ import { administer } from './administration.ts';
 /** Sets how many versions a node may have. Returns whether that changed. */
 export async function limitVersions(actor: Operator, nodeId: string, max_versions: number): Promise<boolean> {
   const key = nodeKey(nodeId);
-  const { changed } = await administer(actor, { first: [key] }, ([item]) => {
+  const { changed } = await administer(actor, { first: { item: key } }, ({ item }) => {
     const node = existingNode(item, nodeId);
     if (nodeRecord(item)?.max_versions === max_versions) return { done: node };
     return {

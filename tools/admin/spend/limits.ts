@@ -78,7 +78,7 @@ async function changeLimits(
   change: (own: CallerLimits) => CallerLimits | undefined,
 ): Promise<ChangedLimits> {
   const key = keyOfAccount(caller);
-  const { result, changed } = await administer(actor, { first: [key] }, ([item]) => {
+  const { result, changed } = await administer(actor, { first: { item: key } }, ({ item }) => {
     const account = accountRecord(item);
     const next = change(account?.limits ?? { id: '', values: {} });
     if (!next) return { done: { caller, limits: account?.limits, hasPaid: hasPaid(account) } };
