@@ -5,7 +5,7 @@ import { deflateRawSync } from 'node:zlib';
 import { beforeAll, expect, jest, test } from '@jest/globals';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { eventOf, sha256, storedVersion, uploaded } from '../support/uploads.ts';
+import { sha256, storedVersion, uploaded, workEvent } from '../support/uploads.ts';
 import { zip } from '@node-registry/testing/zip';
 
 jest.setTimeout(60_000);
@@ -36,7 +36,7 @@ beforeAll(seed);
 async function measure(upload: Upload): Promise<{ peakBytes: number; ms: number }> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--max-old-space-size=460', '--input-type=module', '-e', program, JSON.stringify(eventOf(upload))],
+    ['--max-old-space-size=460', '--input-type=module', '-e', program, JSON.stringify(workEvent(upload))],
     // Jest's copy of the environment has the servers' addresses; without it a child gets the original one.
     { env: process.env },
   );
