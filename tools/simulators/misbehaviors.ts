@@ -114,9 +114,9 @@ export const misbehaviors = {
     response.writeHead(200, json);
     response.end(JSON.stringify({ ...accept(), padding: 'x'.repeat(options.bytes ?? 2_000_000) }));
   },
-  /** Task ids as numbers, longer than a double holds. */
+  /** Task ids of digits as numbers, longer than a double holds. */
   numeric_ids: async ({ response, accept }: BadExchange) => {
-    const reply = JSON.stringify(accept()).replace(/("task_id":)"[^"]+"/, '$1867913241582301184');
+    const reply = JSON.stringify(accept()).replace(/("task_id":)"(\d+)"/, '$1$2');
     response.writeHead(200, json).end(reply);
   },
   /** A good response with some fields changed or missing. */

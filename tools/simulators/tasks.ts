@@ -61,7 +61,7 @@ export class Tasks {
 
   start(settings: NewTask): Task {
     const { provider, credits, states, payload } = settings;
-    const id = provider === 'video' ? String(randomInt(1e14, 2e14)) : randomUUID();
+    const id = provider === 'video' ? `${randomInt(1e14, 2e14)}${randomInt(100, 1000)}` : randomUUID();
     const mediaUrl = `${this.baseUrl}/media/${id}`;
     const task = { id, provider, credits, state: states[0] ?? '', payload, mediaUrl, notifications: [] };
     this.list.push(task);
