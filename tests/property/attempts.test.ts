@@ -167,8 +167,8 @@ async function buy(user: string, { key, reply, ...given }: PaidCall, answers: Ma
   );
   if (answer.status !== 200) return;
   assert.equal(answers.get(name) ?? answer.text, answer.text, `two answers to ${name}`);
-  // One that was struck may have been ended by a visit.
-  if (plan.struck.length === 0) answers.set(name, answer.text);
+  // One that was struck may have been ended by a visit, and is replayed all the same.
+  if (plan.struck.length === 0 && !answer.headers['idempotent-replayed']) answers.set(name, answer.text);
 }
 
 /** By the clocks of all machines in turn. The account stays within its limits. */
