@@ -139,14 +139,13 @@ export function refreshHostNodes(
   options: { onlyIfDifferent?: boolean } = {},
 ): Promise<'written' | 'unchanged'> {
   const next = async (current: IndexedHostNodes | undefined) => {
-    const owned = await readNode(context, nodeId, nodeVersionKey(nodeId, label), hostNodeBansKey(nodeId));
-    const version = nodeVersionRecord(owned?.others[0]);
-    if (!owned || !version) return undefined;
+    const [item, bans] = await get(context, nodeVersionKey(nodeId, label), hostNodeBansKey(nodeId));
+    const version = nodeVersionRecord(item);
+    if (!version) return undefined;
     if (!current && version.host_node_extract_status === 'pending' && !isLong(version.changelog))
       return undefined;
     const entries = await storedHostNodes(context, version.node_id, version.version);
-    const bans = hostNodeBansRecord(owned.others[1]);
-    return indexedHostNodes(version, showsVersions(owned.node, owned.publisher), entries, bans);
+    return indexedHostNodes(version, entries, hostNodeBansRecord(bans));
   };
   return refreshFile(context, hostNodesPath(nodeId, label), next, options);
 }
@@ -285,15 +284,15 @@ function byPrecedence(a: PublicVersion, b: PublicVersion): number {
   );
 }
 
+/** Shown or not by the version alone: one that a ban never reached isn't written again when the ban ends. */
 export function indexedHostNodes(
   version: NodeVersionRecord,
-  isShown: boolean,
   entries: readonly HostNodeRecord[],
   bans: HostNodeBansRecord | undefined,
 ): IndexedHostNodes {
   const { node_id, host_node_extract_status, host_node_extract_reason, changelog } = version;
   const host_nodes = entries.map((entry) => hostNodeView(entry, bans));
-  const isPublic = isShown && isOffered(version);
+  const isPublic = isOffered(version);
   return {
     node_id,
     version: version.version,

@@ -46,7 +46,10 @@ const run = (line: string) => async () => {
 /** In this order: a banned version can't be withdrawn. */
 const steps: Record<Past, () => Promise<unknown>> = {
   // News that the stream has not delivered yet.
-  'an index': () => update({ name: 'New name' }),
+  'an index': async () => {
+    await update({ name: 'New name' });
+    await publish({ nodeId: 'pack', fields: { changelog: 'News' } });
+  },
   'no extraction': () => Promise.resolve(),
   'an upload': () => put(JSON.parse(String(worldOf().known.upload)), archive),
   'a bad upload': () => put(JSON.parse(String(worldOf().known.upload)), Buffer.from('This is not a zip.')),
@@ -129,6 +132,8 @@ describeInterleavings({
     'withdrawal of a version | upload event | meet | 3',
     // Nobody looked for an archive that was copied after the ban had.
     'try of an upload | ban of a node | last | 8',
+    // The ban had hidden the host nodes of a version that didn't follow it.
+    'unban of a begun ban | index | meet | 1',
   ],
   known: [],
 });

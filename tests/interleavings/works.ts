@@ -204,6 +204,7 @@ export const works: Record<string, Work> = {
   index: { by: 'service', after: 'an index', run: follow },
   'ban of a node': decision('node ban pack --reason spam'),
   'unban of a node': decision('node unban pack', 'a ban of the node'),
+  'unban of a begun ban': { ...decision('node unban pack', 'a begun ban of the node'), isRare: true },
   'ban of a version': decision('node-version ban pack 1.0.0 --reason bad'),
   'unban of a version': decision('node-version unban pack 1.0.0', 'a ban of the version'),
   'withdrawal of a version': command('node-version withdraw pack 1.0.0'),

@@ -6,7 +6,7 @@ import { VersionLabel } from '@node-registry/registry-rules/version-label';
 import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import * as paths from '@node-registry/registry-rules/index-paths';
-import { indexedHostNodes, indexedNode, publicVersion, showsVersions } from '../../lib/index/node-files.ts';
+import { indexedHostNodes, indexedNode, publicVersion } from '../../lib/index/node-files.ts';
 import { changeHostNode } from '../../lib/registry/host-nodes.ts';
 import { changeNode } from '../../lib/registry/nodes.ts';
 import { registerVersion } from '../../lib/registry/publish.ts';
@@ -141,13 +141,11 @@ async function expected({ nodeId, publisherId }: Subject) {
   if (!node || !publisher) throw new Error(`The node ${nodeId} was not published.`);
   const stored = (await listItems(nodeVersionKey(nodeId, ''))).map((item) => records.nodeVersionRecord(item));
   const shown = stored.flatMap((version) => publicVersion(version) ?? []);
-  const isShown = showsVersions(node, publisher);
   const hostNodes = await Promise.all(
     stored.map(async (version) => {
       const items = await listItems(hostNodeKey(nodeId, version.version, ''));
       return indexedHostNodes(
         version,
-        isShown,
         items.map((item) => records.hostNodeRecord(item)),
         records.hostNodeBansRecord(await at(hostNodeBansKey(nodeId))),
       );
