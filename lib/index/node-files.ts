@@ -218,7 +218,7 @@ export function refreshReadme(
 }
 
 /** Whether anyone may read about the versions of a node: not if banned, but a withdrawn node keeps them. */
-export function showsVersions(node: NodeRecord, publisher: PublisherRecord): boolean {
+function showsVersions(node: NodeRecord, publisher: PublisherRecord): boolean {
   return node.status !== 'NodeStatusBanned' && !publisher.banned;
 }
 
