@@ -1,12 +1,13 @@
+import { hash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { callerHash } from '../../lib/caller.ts';
 import { handler } from '../../functions/task-results.ts';
-import { namedTaskKey } from '../../lib/store/keys.ts';
+import { namedTaskKey, taskKey } from '../../lib/store/keys.ts';
 import { blockCaller } from '../../tools/admin/spend/limits.ts';
 import { invoke } from '../support/invoke.ts';
 import { say, started } from '../support/notified.ts';
 import { proxies, simulation } from '../support/proxies.ts';
-import { storedItem } from '../support/registry.ts';
+import { setFields, storedItem } from '../support/registry.ts';
 import { pay, spender } from '../support/spending.ts';
 import { bearer } from '../support/tokens.ts';
 import { setVariables } from '../support/variables.ts';
@@ -76,7 +77,11 @@ describe('the creations of a task', () => {
     expect(new Set(errors.map(String)).size).toBe(1);
     expect(errors[0]?.slice(0, 2)).toEqual([404, 'task_not_found']);
     expect((await ask(undefined, id)).status).toBe(401);
-    expect(path.provider).toBe('video');
+
+    expect((await ask(user, id)).status).toBe(200);
+    await setFields(taskKey(hash('sha256', path.task)), { ttl: 1 });
+    const { status, body } = await ask(user, id);
+    expect([status, body.error, body.message]).toEqual(errors[0]);
   });
 
   test('stay readable for a blocked caller', async () => {

@@ -143,6 +143,7 @@ describe('authenticate', () => {
     ['malformed', 'an empty subject', token({ sub: '' })],
     ['critical_header', 'a critical header parameter', signedCritical],
     ['id_token', 'the use of an ID token', token({ token_use: 'id' })],
+    ['id_token', 'the use of an ID token among others', token({ token_use: ['access', 'id'] })],
     ['bad_signature', 'a key that the issuer does not know', token({}, createSigningKey('unknown'))],
     ['bad_signature', 'a known key id with another key', token({}, { ...createSigningKey(), kid: 'known' })],
     ['wrong_issuer', 'the development key', `${sampleEvent('update-node').headers.authorization}`],
