@@ -449,7 +449,7 @@ describe('the lines', () => {
   /** Lines of each room that an issue needs beyond its base, or makes room for (below 0). */
   const changes: Record<number, number[]> = {
     // Words, interleavings, `decide` and `may`
-    55: [369, 0, 119, 16, 566],
+    55: [369, 0, 119, 16, 571],
     // Purchases
     56: [31, 16, 155, 0, 316],
     // Work: its lanes less the sweeps, alarms
@@ -457,7 +457,7 @@ describe('the lines', () => {
     // Oracles, the reviewed template, tricks that saved a percent
     58: [-99, 32, 140, 6, -285],
     // Bounds, remembered parameters, releases, the read path
-    59: [625, 160, 331, 55, 740],
+    59: [637, 160, 331, 55, 740],
     // The client, the command, results for clients that wait, the reader of packs
     60: [297, 11, 43, 1764, 686],
     // The site and the studio

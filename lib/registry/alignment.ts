@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { publishedFolder } from '../bucket/object-keys.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
-import { present } from '../store/items.ts';
+import { decide } from '../store/decide.ts';
+import { onRevision } from '../store/items.ts';
 import { nodeKey } from '../store/keys.ts';
-import { update } from '../store/write.ts';
+import { update, updating } from '../store/write.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 import { alignVersions } from './bans.ts';
 import { areCopiesDropped } from './cached-copies.ts';
@@ -96,7 +96,12 @@ async function alignPublisher(context: Context, publisher: PublisherRecord): Pro
     if (isLate(context)) return;
     if (moved_to !== undefined) return followPublisher(context, publisher, listed);
     const key = nodeKey(listed.node_id);
-    await update<NodeRecord>(context, key, owesAlignment(key, id, randomUUID()), present);
+    await decide(context, { first: { item: key } }, ({ item }, { id: intent }) => {
+      const node = nodeRecord(item);
+      if (!node) return { result: undefined };
+      const owed = owesAlignment(node, id, intent);
+      return { writes: [updating<NodeRecord>(node, owed, onRevision(node))], result: undefined };
+    });
   });
   if (isLate(context)) return 'more';
   // This role may not move them.

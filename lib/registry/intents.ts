@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Key } from '../store/keys.ts';
 import { update } from '../store/write.ts';
+import { lanes } from '../work/lanes.ts';
 import { owe, owesNothing, timeText } from '../work/owe.ts';
 import type { Outcome } from '../work/worker.ts';
 import type { Aligned } from './records.ts';
@@ -23,20 +25,23 @@ export function owesAlignment(
 ) {
   // What an earlier decision owes is owed by this one.
   const scope = { only: of.intent === undefined && only !== undefined ? only : null, aligned_to: null };
-  return { ...owe('align', of, publisherId, Date.now() + commandMs), intent, ...scope };
+  // Its work may still mark an archive, and die before it reads what was decided since.
+  const isAlone = of.intent === undefined || of.sk !== 'NODE';
+  const again_at = isAlone ? null : timeText(Date.now() + lanes.align.leaseSeconds * 1000);
+  return { ...owe('align', of, publisherId, Date.now() + commandMs), intent, ...scope, again_at };
 }
 
-/** All follows the record, unless another decision was made meanwhile. With a time, that is to be looked at again then. */
+/** All follows the record, unless another decision was made meanwhile. With a time, all follows it again then. */
 export async function endIntent(
   context: Context,
-  { pk, sk, intent }: Aligned,
-  againAt = 0,
+  { pk, sk, intent, again_at }: Aligned,
+  againAt = again_at === undefined ? 0 : Date.parse(again_at),
 ): Promise<Outcome> {
   if (intent === undefined) return 'superseded';
   const isOver = againAt <= Date.now();
   const changes = isOver
-    ? { ...owesNothing, intent: null, only: null, aligned_to: null, last_error: null }
-    : { pending_since: timeText(againAt), tries: 0 };
+    ? { ...owesNothing, intent: null, only: null, aligned_to: null, again_at: null, last_error: null }
+    : { pending_since: timeText(againAt), tries: 0, intent: randomUUID(), aligned_to: null };
   const { written } = await update<Aligned>(context, { pk, sk }, changes, [['intent', '=', intent]]);
   return written ? 'done' : 'superseded';
 }

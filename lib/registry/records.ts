@@ -38,6 +38,8 @@ export interface Aligned extends Stored, Owing {
   only?: string;
   /** The sort key of the last version that follows it; absent until archives do. */
   aligned_to?: string;
+  /** When all follows it once more: until then, work for an earlier decision may run. */
+  again_at?: string;
 }
 
 export interface Member {

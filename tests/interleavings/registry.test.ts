@@ -93,9 +93,11 @@ async function settle() {
   for (let round = 1; ; round += 1) {
     const [items, keys] = await Promise.all([readItems(), keysBelow('')]);
     const owing = owingVersions({ items, keys });
-    // A publisher that has moved is looked at again after a minute.
-    for (const { pk, sk, intent, moved_to } of items)
-      if (intent && moved_to) await setFields(keyOf({ pk, sk }), { moved_at: '2026-11-01T00:00:00.000Z' });
+    // A publisher that has moved, and a node with two decisions, are looked at again later.
+    const past = '2026-11-01T00:00:00.000Z';
+    for (const { pk, sk, intent, moved_to, again_at } of items)
+      if (intent && (moved_to || again_at))
+        await setFields(keyOf({ pk, sk }), moved_to ? { moved_at: past } : { again_at: past });
     const aligned = await align('settled');
     if ((aligned.isDone && owing.length === 0) || round > maxRounds) return { items, keys };
     for (const version of owing) await workOff(version);
@@ -132,6 +134,8 @@ describeInterleavings({
     'withdrawal of a version | upload event | meet | 3',
     // Nobody looked for an archive that was copied after the ban had.
     'try of an upload | ban of a node | last | 8',
+    // An unban that died had made the archive readable again.
+    'unban of a node | ban of a node | last | 8',
     // The ban had hidden the host nodes of a version that didn't follow it.
     'unban of a begun ban | index | meet | 1',
   ],
