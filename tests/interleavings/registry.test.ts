@@ -119,6 +119,7 @@ describeInterleavings({
   },
   pairs: [
     'upload event | ban of a node',
+    'upload event | resume',
     'index | unban of a publisher',
     'transfer | ban of a publisher',
     'rename | publish of a node',
