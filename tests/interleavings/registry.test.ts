@@ -48,7 +48,7 @@ const steps: Record<Past, () => Promise<unknown>> = {
   // News that the stream has not delivered yet.
   'an index': async () => {
     await update({ name: 'New name' });
-    await publish({ nodeId: 'pack', fields: { changelog: 'News' } });
+    await publish({ nodeId: 'pack', fields: { deprecated: true } });
   },
   'no extraction': () => Promise.resolve(),
   'an upload': () => put(JSON.parse(String(worldOf().known.upload)), archive),
