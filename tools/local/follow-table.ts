@@ -12,7 +12,7 @@ export type StreamHandler = (
 const limitMs = 60_000;
 const batchSize = 500;
 const maxAttempts = 11;
-const followed = /^(?:NODE|PUBLISHER|HEARTBEAT|VERSION#.*|HOST_NODE#.*)$/s;
+const followed = /^(?:NODE|PUBLISHER|HEARTBEAT|HOST_NODE_BANS|VERSION#.*|HOST_NODE#.*)$/s;
 
 /** Shorter than a stage's, because a person waits. */
 const windowMs = 200;
