@@ -46,7 +46,11 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
   delivery: (line) => [one('deliveries', ['outcome']), ...milliseconds('delivery_lag_ms', line)],
   unknown_state: () => [one('unknown_states', ['provider'])],
   hand_over: () => [{ dimensions: ['lane'], metrics: { oldest_owed_ms: 'Milliseconds' } }],
-  work: ({ outcome }) => (outcome === 'given_up' ? [one('given_up', ['lane'])] : []),
+  work: ({ outcome, tries }) => [
+    ...(outcome === 'given_up' ? [one('given_up', ['lane'])] : []),
+    // By then, every lane has waited for five minutes at least.
+    ...(outcome === 'failed' && Number(tries) > 3 ? [one('failing_work')] : []),
+  ],
   log_file: ({ download_bytes }) =>
     download_bytes === undefined ? [] : [{ dimensions: [], metrics: { download_bytes: 'Bytes' } }],
   reads: () => [{ dimensions: [], metrics: { failed_reads: 'Count' } }],

@@ -298,9 +298,11 @@ function unknownStates(stage: Stage): Alarm {
   return alarm('unknown-states', 'notice', texts.unknownStates, states, anyOfFifteen);
 }
 
+const lanesThatGiveUp = Object.entries<Lane>(lanes).filter(([, { maxGivenUp }]) => maxGivenUp !== undefined);
+
 /**
- * For each lane how old its due work is, in the index and in its queue, and what it gave up; and whether all stand
- * still. Work that may wait for a quarter of an hour only is what people wait for.
+ * For each lane how old its due work is, in the index and in its queue, and what it gave up; whether one item fails
+ * again and again; and whether all stand still. Work that may wait for a quarter of an hour only is what people wait for.
  */
 function workAlarms(stage: Stage): Alarm[] {
   const runs = own(stage, 'oldest_owed_ms', { lane: 'visit' }, 'SampleCount');
@@ -313,9 +315,10 @@ function workAlarms(stage: Stage): Alarm[] {
       const level: Level = maxAgeSeconds <= 15 * minutes ? 'wake' : 'notice';
       return alarm(`work-age-${lane}`, level, texts.workAge, age, above(maxAgeSeconds, [3, 4]));
     }),
-    ...inTens(Object.entries<Lane>(lanes), 'work-given-up', (name, some) => {
+    alarm('work-failing', 'wake', texts.workFailing, own(stage, 'failing_work'), anyOfFifteen),
+    ...inTens(lanesThatGiveUp, 'work-given-up', (name, some) => {
       const tooMany = anyAbove(
-        some.map(([lane, { maxGivenUp }]) => [lane, own(stage, 'given_up', { lane }), maxGivenUp]),
+        some.map(([lane, { maxGivenUp = 0 }]) => [lane, own(stage, 'given_up', { lane }), maxGivenUp]),
       );
       return alarm(name, 'notice', texts.workGivenUp, tooMany, above(0, [1, 2], hours));
     }),

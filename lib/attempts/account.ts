@@ -38,7 +38,7 @@ type EntryName = `o@${string}`;
 
 /** One item contains everything that a reservation depends on, so one conditional write decides it. */
 export interface AccountRecord
-  extends Pick<Owing, 'pending_shard' | 'pending_since'>,
+  extends Pick<Owing, 'pending_shard' | 'pending_since' | 'tries' | 'last_error'>,
     Key,
     Partial<Days & Minutes & Entries & Warnings> {
   caller: string;

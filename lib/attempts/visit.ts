@@ -87,9 +87,10 @@ async function listAgain(context: Context, account: AccountRecord, now: number):
   const { pending_since, revision } = account;
   if (pending_since === undefined) return 'superseded';
   if (oldest && pending_since === dueAt(oldest.at)) return 'done';
-  const changes: Changes<AccountRecord> = oldest
+  const next: Changes<AccountRecord> = oldest
     ? { pending_since: dueAt(oldest.at) }
     : { ...owesNothing, ...pastCounters(account, now - leaseMs) };
+  const changes = { ...next, tries: null, last_error: null };
   const { written } = await update<AccountRecord>(context, account, changes, [
     oldest ? ['pending_since', '=', pending_since] : ['revision', '=', revision],
   ]);

@@ -30,9 +30,9 @@ export interface Lane {
   givenUp: string;
   /** What is missing while the lane stands still. */
   without: string;
-  /** An alarm fires if due work is older, or if more is given up in an hour. */
+  /** An alarm fires if due work is older, or if more is given up in an hour; `visit` gives up none. */
   maxAgeSeconds: number;
-  maxGivenUp: number;
+  maxGivenUp?: number;
 }
 
 const minutes = 60;
@@ -100,7 +100,6 @@ export const lanes = {
     givenUp: 'never',
     without: 'crashed requests hold budget',
     maxAgeSeconds: 15 * minutes,
-    maxGivenUp: 0,
   },
   align: {
     function: 'alignRegistry',

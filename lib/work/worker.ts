@@ -134,7 +134,8 @@ async function work<Item extends Owing>(
     item = read({ ...begun.item });
   }
   const outcome = await handle(context, item).catch((error: unknown) => {
-    log('error', 'work', { lane: name, outcome: 'failed', ...key, ...describeError(error) });
+    const failed = { lane: name, outcome: 'failed', tries: tries + 1, ...key };
+    log('error', 'work', { ...failed, ...describeError(error) });
     return { again: { last_error: String(error) } };
   });
   if (outcome === 'done' || outcome === 'superseded') return;
@@ -144,9 +145,13 @@ async function work<Item extends Owing>(
     if (written) await sendSoon(context, name, { ...found, tries }, moreSeconds);
     return;
   }
-  // The hand-over has said when it is looked at again.
-  if (!isCounted) return;
   const { again = {}, isHopeless = false }: Partial<Failure> = outcome === 'again' ? {} : outcome;
+  if (!isCounted) {
+    // The hand-over has said when it is looked at again.
+    const isOwing = [['pending_shard', '=', found.pending_shard]] as const;
+    if (outcome !== 'again') await update<Owing>(context, key, { ...again, tries: tries + 1 }, isOwing);
+    return;
+  }
   const wait = waitSeconds[tries];
   if (isHopeless || wait === undefined) return giveUp(again);
   // Up to a fifth earlier: what failed together must not return together.

@@ -59,7 +59,7 @@ type Datum = readonly [key: string, values: number[]];
 
 /** What a log line makes, so many times. */
 function logged(line: Part, times = 1): Datum[] {
-  const { _aws, ...fields }: Part = withMetrics(line);
+  const { _aws = { CloudWatchMetrics: [] }, ...fields }: Part = withMetrics(line);
   return _aws.CloudWatchMetrics.flatMap(({ Dimensions: [names], Metrics }: Part) =>
     Metrics.map(({ Name }: Part) => [
       keyOf(
@@ -235,10 +235,18 @@ const badDays: [alarms: string, data: readonly Datum[], missing?: string[]][] = 
     logged({ event: 'unknown_state', provider }),
   ]),
   ['work-silent', [], Object.keys(lanes)],
-  ...laneRows.flatMap(([lane, { maxAgeSeconds, maxGivenUp }]): [string, Datum[]][] => [
+  // One item of a lane whose others go on: in `align`, its fourth try is over after six minutes.
+  ...laneRows.flatMap(([lane]): [string, Datum[]][] => [
+    ['work-failing', logged({ event: 'work', lane, outcome: 'failed', tries: 4 })],
+    ['', logged({ event: 'work', lane, outcome: 'failed', tries: 3 }, 100)],
+  ]),
+  ...laneRows.flatMap(([lane, { maxAgeSeconds, maxGivenUp = 0 }]): [string, Datum[]][] => [
     [`work-age-${lane}`, logged({ event: 'hand_over', lane, oldest_owed_ms: (maxAgeSeconds + 1) * 1000 })],
     [`work-age-${lane}`, oldest(`${upperFirst(lane)}Queue`, maxAgeSeconds + 1)],
-    ['work-given-up', logged({ event: 'work', lane, outcome: 'given_up' }, maxGivenUp + 1)],
+    [
+      lane === 'visit' ? '' : 'work-given-up',
+      logged({ event: 'work', lane, outcome: 'given_up' }, maxGivenUp + 1),
+    ],
   ]),
   ['index-age stage-down work-silent', [], ['index', ...Object.keys(lanes)]],
   [
@@ -388,7 +396,8 @@ describe('the alarms', () => {
     expect(waking.filter((name) => !name.startsWith('work-age-')).sort()).toEqual([
       ...['credit-ceiling', 'credits-per-hour', 'download-bytes', 'failed-reads', 'faults-proxies'],
       ...['faults-requests', 'index-age', 'internal-errors', 'no-success-image', 'no-success-video'],
-      ...['provider-credentials', 'provider-quota', 'server-errors', 'stage-down', 'work-silent'],
+      ...['provider-credentials', 'provider-quota', 'server-errors', 'stage-down', 'work-failing'],
+      'work-silent',
     ]);
   });
 

@@ -116,6 +116,9 @@ describe('a try', () => {
         tries: tries + 1,
         last_error: expect.stringMatching(/no$/),
       });
+      // What an alarm counts if it goes on.
+      const failed = { level: 'error', lane, outcome: 'failed', tries: tries + 1 };
+      expect(lines('work')).toMatchObject(tries % 2 === 0 ? [] : [failed]);
     },
   );
 
