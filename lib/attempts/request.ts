@@ -11,15 +11,6 @@ export interface Keyed {
   request: string;
 }
 
-/** A finished response, as API Gateway expects it. */
-export interface Answer {
-  statusCode: number;
-  headers: Record<string, string>;
-  body: string;
-  /** Whether the body is base64, for example compressed. */
-  isBase64Encoded?: boolean;
-}
-
 /** The phases before sending. If one fails, the provider got nothing, so no error may call the outcome unknown. */
 export async function beforeSending<Result>(phases: () => Promise<Result>): Promise<Result> {
   try {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import type { Answer } from '../answer.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
@@ -11,7 +12,7 @@ import { put, remove } from '../store/write.ts';
 import { callerHash } from '../caller.ts';
 import { dayMs } from '../windows.ts';
 import { type AttemptRecord, attemptRecord, bury } from './attempt.ts';
-import type { Answer, Keyed } from './request.ts';
+import type { Keyed } from './request.ts';
 
 /*
  * One record per Idempotency-Key and caller, written before anything else. It names the attempt that holds the key, and

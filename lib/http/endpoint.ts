@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import { type Answer, jsonAnswer } from '../answer.ts';
 import { type Admitted, admit } from '../auth/access-tokens.ts';
 import type { Caller } from '../caller.ts';
 import type { CiJob } from '../auth/ci-tokens.ts';
@@ -6,11 +7,11 @@ import { type Context, describeOpenCalls, endOf, inTime, requestContext } from '
 import * as config from '../config.ts';
 import { type Access, bodySchema, type Contract, type ReplyBody } from '../contract.ts';
 import { ApiError } from '../errors.ts';
-import type { Answer, Keyed } from '../attempts/request.ts';
+import type { Keyed } from '../attempts/request.ts';
 import { ignoredFields } from './ignored-fields.ts';
 import { pathAsWritten, readOnce } from './json-body.ts';
 import { type CheckedRequest, readRequest } from './read-request.ts';
-import { gatewayHandler, jsonAnswer } from './gateway-handler.ts';
+import { gatewayHandler } from './gateway-handler.ts';
 import type { SerializedJson } from '../json.ts';
 
 type CallerOf<A extends Access> = A extends 'user'

@@ -1,9 +1,8 @@
 import middy, { type MiddlewareObj, type Request } from '@middy/core';
 import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
-import { SerializedJson } from '../json.ts';
 import { apiErrorOf } from '../errors.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
-import type { Answer } from '../attempts/request.ts';
+import { type Answer, jsonAnswer } from '../answer.ts';
 import { errorBody } from '../schemas/error-body.ts';
 
 /** The gateway's event, with its headers present and the request id known. */
@@ -95,10 +94,4 @@ function errorAnswer(thrown: unknown, requestId: string): Answer {
   const body = errorBody(code, message, requestId);
   if (details.length > 0) body.details = [...details];
   return jsonAnswer(error.status, body, error.headers);
-}
-
-export function jsonAnswer(statusCode: number, body: unknown, headers?: Record<string, string>): Answer {
-  if (body === undefined) return { statusCode, headers: { ...headers }, body: '' };
-  const text = body instanceof SerializedJson ? body.text : JSON.stringify(body);
-  return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: text };
 }

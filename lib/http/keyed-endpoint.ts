@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { jsonAnswer } from '../answer.ts';
 import { admitWithToken } from '../auth/body-tokens.ts';
 import { afterwards, beforeSending } from '../attempts/request.ts';
 import { claim, free, keepAnswer, slotOf } from '../attempts/slot.ts';
 import type { Contract, ReplyBody } from '../contract.ts';
 import { apiErrorOf } from '../errors.ts';
 import { type Call, lambdaHandler, type Reply } from './endpoint.ts';
-import { jsonAnswer } from './gateway-handler.ts';
 
 interface Repeatable<C extends Contract> {
   reply: () => Promise<Reply<C>>;

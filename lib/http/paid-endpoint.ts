@@ -1,3 +1,4 @@
+import { jsonAnswer } from '../answer.ts';
 import { admit } from '../auth/access-tokens.ts';
 import { newAttempt, attemptName } from '../attempts/attempt.ts';
 import { withImageUrls } from '../attempts/caller-images.ts';
@@ -15,7 +16,6 @@ import { log } from '../log.ts';
 import { Relay } from '../notifications/relay.ts';
 import { type Provider, ProviderCall, type StartedTask } from '../providers/provider-call.ts';
 import { lambdaHandler } from './endpoint.ts';
-import { jsonAnswer } from './gateway-handler.ts';
 
 /** An operation's call to its provider. */
 interface ProviderRequest<C extends PaidContract> {

@@ -5,8 +5,8 @@ import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { receive } from '../notifications/store-report.ts';
-import type { Answer } from '../attempts/request.ts';
-import { gatewayHandler, jsonAnswer } from './gateway-handler.ts';
+import { type Answer, jsonAnswer } from '../answer.ts';
+import { gatewayHandler } from './gateway-handler.ts';
 
 /** Over Lambda's limit: a notification repeats the request, whose payload may have 1,048,576 characters. */
 const maxBodyBytes = 6 * 1024 * 1024;

@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
+import { jsonAnswer } from '../answer.ts';
 import { admit } from '../auth/access-tokens.ts';
 import { callerName } from '../caller.ts';
 import type { ProviderName } from '../config.ts';
@@ -9,7 +10,7 @@ import { note } from '../log.ts';
 import { readTaskResult } from '../notifications/task-results.ts';
 import { isTaskId, relightStatusOf } from '../providers/reply.ts';
 import type { CreationsReply } from '../schemas/task-results.ts';
-import { gatewayHandler, jsonAnswer } from './gateway-handler.ts';
+import { gatewayHandler } from './gateway-handler.ts';
 
 /**
  * The paths at which clients of the providers ask for the result of a task that they bought here. It calls no

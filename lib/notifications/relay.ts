@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Attempt, attemptName } from '../attempts/attempt.ts';
-import type { Answer } from '../attempts/request.ts';
+import type { Answer } from '../answer.ts';
 import { downloadUrl } from '../bucket/object-keys.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';

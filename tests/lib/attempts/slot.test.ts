@@ -10,7 +10,7 @@ import {
   newAttempt,
   recordSent,
 } from '../../../lib/attempts/attempt.ts';
-import type { Answer } from '../../../lib/attempts/request.ts';
+import type { Answer } from '../../../lib/answer.ts';
 import { claim, free, keepAnswer, slotOf } from '../../../lib/attempts/slot.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
