@@ -11,7 +11,7 @@ import { alignVersions } from './bans.ts';
 import { areCopiesDropped } from './cached-copies.ts';
 import { alignArchives } from './denied-archives.ts';
 import { endIntent, owesAlignment } from './intents.ts';
-import { followPublisher, listOwnedNodes, readCredentials } from './moves.ts';
+import { followPublisher, listOwnedNodes, readCredentials, unlist } from './moves.ts';
 import {
   type Aligned,
   type NodeRecord,
@@ -95,13 +95,15 @@ async function alignPublisher(context: Context, publisher: PublisherRecord): Pro
   await inParallel(owned.values(), moved_to === undefined ? nodesAtOnce : 1, async (listed) => {
     if (isLate(context)) return;
     if (moved_to !== undefined) return followPublisher(context, publisher, listed);
-    const key = nodeKey(listed.node_id);
-    await decide(context, { first: { item: key } }, ({ item }, { id: intent }) => {
+    const first = { item: nodeKey(listed.node_id) };
+    const isOwn = await decide(context, { first }, ({ item }, { id: intent }) => {
       const node = nodeRecord(item);
-      if (!node) return { result: undefined };
+      if (node?.publisher_id !== id) return { result: false };
       const owed = owesAlignment(node, id, intent);
-      return { writes: [updating<NodeRecord>(node, owed, onRevision(node))], result: undefined };
+      return { writes: [updating<NodeRecord>(node, owed, onRevision(node))], result: true };
     });
+    // A move that died had listed it here.
+    if (!isOwn) await unlist(context, listed);
   });
   if (isLate(context)) return 'more';
   // This role may not move them.

@@ -15,10 +15,11 @@ import type { Aligned } from './records.ts';
 
 /** By then, the command that made the decision has most likely done it all. */
 const commandMs = 60_000;
+const leaseMs = lanes.align.leaseSeconds * 1000;
 
 /** Goes into the write of a decision: on one version, or on all that depends on the record. */
 export function owesAlignment(
-  of: Key & Pick<Aligned, 'intent'>,
+  of: Key & Pick<Aligned, 'intent' | 'again_at'>,
   publisherId: string,
   intent: string,
   only?: string,
@@ -26,8 +27,9 @@ export function owesAlignment(
   // What an earlier decision owes is owed by this one.
   const scope = { only: of.intent === undefined && only !== undefined ? only : null, aligned_to: null };
   // Its work may still mark an archive, and die before it reads what was decided since.
-  const isAlone = of.intent === undefined || of.sk !== 'NODE';
-  const again_at = isAlone ? null : timeText(Date.now() + lanes.align.leaseSeconds * 1000);
+  const isAlone =
+    of.sk !== 'NODE' || (of.intent === undefined && (of.again_at ?? '') <= timeText(Date.now()));
+  const again_at = isAlone ? null : timeText(Date.now() + leaseMs);
   return { ...owe('align', of, publisherId, Date.now() + commandMs), intent, ...scope, again_at };
 }
 
@@ -39,8 +41,10 @@ export async function endIntent(
 ): Promise<Outcome> {
   if (intent === undefined) return 'superseded';
   const isOver = againAt <= Date.now();
+  // Others may still work for it.
+  const over_at = sk === 'NODE' ? timeText(Date.now() + leaseMs) : null;
   const changes = isOver
-    ? { ...owesNothing, intent: null, only: null, aligned_to: null, again_at: null, last_error: null }
+    ? { ...owesNothing, intent: null, only: null, aligned_to: null, again_at: over_at, last_error: null }
     : { pending_since: timeText(againAt), tries: 0, intent: randomUUID(), aligned_to: null };
   const { written } = await update<Aligned>(context, { pk, sk }, changes, [['intent', '=', intent]]);
   return written ? 'done' : 'superseded';

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { decide, type Found } from '../store/decide.ts';
-import { absent, always, type Item, onRevision } from '../store/items.ts';
+import { absent, always, type Item, onRevision, withChanges } from '../store/items.ts';
 import { type Key, nodeKey, ownedNodeKey, publisherKey } from '../store/keys.ts';
 import { get, queryAll } from '../store/read.ts';
 import { checking, deleting, putting, remove, updating, type Write } from '../store/write.ts';
@@ -155,11 +155,13 @@ function renamed(old: PublisherRecord, to: string, item: Item | undefined, isFor
     existingPublisher(item, to);
     throw conflict(`There is a publisher "${to}" already: use publisher merge to make one of both.`);
   }
-  const { pk: _, sk: __, moved_to, moved_at, moved_by, intent, ...rest } = old;
-  const { pending_shard, pending_since, group, tries, last_error, ...fields } = rest;
+  const { pk: _, sk: __, moved_to, moved_at, moved_by, ...fields } = old;
   const revision = (former?.revision ?? 0) + 1;
-  const record: PublisherRecord = { ...fields, ...publisherKey(to), id: to, revision };
-  return putting(record, former ? onRevision(former) : absent);
+  // What it owed follows its old id. An id that comes back still owes what is left of its own list.
+  const names = ['intent', 'pending_shard', 'pending_since', 'group', 'tries', 'last_error'] as const;
+  const owed = Object.fromEntries(names.map((name) => [name, former?.[name] ?? null]));
+  const record = { ...withChanges(fields, owed), ...publisherKey(to), id: to, revision };
+  return putting<PublisherRecord>(record, former ? onRevision(former) : absent);
 }
 
 function joined({ members: old }: PublisherRecord, publisher: PublisherRecord): Write {
@@ -229,7 +231,11 @@ export async function followPublisher(
     };
   });
   if (!isDone) return followPublisher(context, publisher, listed);
-  // Alone, because the role may delete nothing else. Not if the node has come back.
+  await unlist(context, listed);
+}
+
+/** Alone, because the role may delete nothing else. Not if the node has come back. */
+export async function unlist(context: Context, listed: OwnedNodeRecord): Promise<void> {
   const { revision } = listed;
   await remove<OwnedNodeRecord>(context, listed, [
     revision === undefined ? ['revision', 'absent'] : ['revision', '=', revision],

@@ -38,7 +38,7 @@ export interface Aligned extends Stored, Owing {
   only?: string;
   /** The sort key of the last version that follows it; absent until archives do. */
   aligned_to?: string;
-  /** When all follows it once more: until then, work for an earlier decision may run. */
+  /** Until then, work for an earlier decision may run. What was decided meanwhile is followed once more then. */
   again_at?: string;
 }
 

@@ -6,7 +6,7 @@ import { handler } from '../../functions/align-registry.ts';
 import { archiveKey, objectUrl } from '../../lib/bucket/object-keys.ts';
 import { align } from '../../lib/registry/alignment.ts';
 import { banNode, banNodeVersion, banPublisher, unbanNode } from '../../lib/registry/bans.ts';
-import { movePublisher } from '../../lib/registry/moves.ts';
+import { listOwnedNodes, movePublisher } from '../../lib/registry/moves.ts';
 import { nodeRecord, nodeVersionRecord } from '../../lib/registry/records.ts';
 import { nodeKey, personalAccessTokenKey, publisherKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
@@ -14,7 +14,7 @@ import { queryAll } from '../../lib/store/read.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { admin, adminJson } from '../support/admin.ts';
-import { intercept } from '../support/intercept.ts';
+import { failCalls, intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
 import { runQueue } from '../support/queue.ts';
 import { addToken, addVersion, putItem, setFields, storedItem, storedNode } from '../support/registry.ts';
@@ -90,11 +90,13 @@ describe('what a command left when it died', () => {
       const [owned, tokens] = [await ownersNow('1.0.0'), await adminJson('token', 'list', into)];
       const { members } = await adminJson('publisher', 'show', into);
       const other = await admin('publisher', 'merge', from, '--into', verb === 'merge' ? `${from}-2` : to);
+      const banned = await admin('takedown', nodeId, '1.0.0', '--reason', 'bad');
       await engine(2);
 
       expect([owned, tokens.length]).toEqual([[from], 1]);
       expect(members).toContainEqual(expect.objectContaining({ user: { id: 'olga' } }));
       expect(other).toMatchObject({ status: 1, stderr: `The publisher "${from}" is "${into}" now.\n` });
+      expect(banned).toMatchObject({ status: 0, stdout: expect.stringContaining('olga') });
       expect(await ownersNow('1.0.0')).toEqual([into]);
       expect(await owes(publisherKey(from))).toBe(false);
       expect(await adminJson('history', 'node', nodeId)).toContainEqual(
@@ -102,6 +104,19 @@ describe('what a command left when it died', () => {
       );
     },
   );
+
+  test('leaves no node in the list of an id that was taken back', async () => {
+    await movePublisher(soon(), operator, 'rename', from, `${from}-2`);
+    const revive = failCalls(dynamodb, 'DeleteItemCommand', new Error('The process was killed.'));
+    await engine();
+    revive();
+    await admin('node', 'transfer', nodeId, '--to', to);
+    await movePublisher(soon(), operator, 'rename', `${from}-2`, from);
+    await engine(8);
+
+    expect(await ownersNow()).toEqual([to]);
+    expect([await listOwnedNodes(soon(), from), await owes(publisherKey(from))]).toEqual([[], false]);
+  });
 
   test('is not ended by work for an earlier decision', async () => {
     await banNode(soon(), operator, nodeId, 'spam');

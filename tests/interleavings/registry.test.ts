@@ -139,6 +139,9 @@ describeInterleavings({
     'try of an upload | ban of a node | last | 8',
     // An unban that died had made the archive readable again.
     'unban of a node | ban of a node | last | 8',
+    'unban of a node | align, ban of a node | last | 8',
+    // The condition on the version itself: an extraction of one that its node doesn't show changes no node.
+    'restoration of a version | extraction | meet | 6',
     // The ban had hidden the host nodes of a version that didn't follow it.
     'unban of a begun ban | index | meet | 1',
   ],

@@ -203,6 +203,11 @@ export const works: Record<string, Work> = {
   'align of a merge': { by: 'service', after: 'a begun merge', run: align },
   index: { by: 'service', after: 'an index', run: follow },
   'ban of a node': decision('node ban pack --reason spam'),
+  // The lane has ended what the command of an earlier decision still works on.
+  'align, ban of a node': {
+    ...{ by: 'administrator', isDecision: true, isRare: true },
+    run: async (id) => (await align(id)) && command('node ban pack --reason spam').run(id),
+  },
   'unban of a node': decision('node unban pack', 'a ban of the node'),
   'unban of a begun ban': { ...decision('node unban pack', 'a begun ban of the node'), isRare: true },
   'ban of a version': decision('node-version ban pack 1.0.0 --reason bad'),

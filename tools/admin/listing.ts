@@ -10,7 +10,7 @@ import {
   type PublisherRecord,
   publisherRecord,
 } from '../../lib/registry/records.ts';
-import { noSuchVersion } from '../../lib/registry/changes.ts';
+import { findPublisher, noSuchVersion } from '../../lib/registry/changes.ts';
 import { listOwnedNodes } from '../../lib/registry/moves.ts';
 import { listVersions } from '../../lib/registry/node-versions.ts';
 import { HostNode } from '@node-registry/registry-rules/schemas/host-node';
@@ -104,7 +104,9 @@ export async function showNodeVersion(nodeId: string, version: string): Promise<
 
 export async function showNode(nodeId: string): Promise<{ node: NodeRecord; publisher: PublisherRecord }> {
   const node = await readNode(newContext(), nodeId);
-  return { node, publisher: await readPublisher(newContext(), node.publisher_id) };
+  // It may not have followed a rename yet.
+  const publisher = await findPublisher(newContext(), node.publisher_id);
+  return { node, publisher: publisher ?? (await readPublisher(newContext(), node.publisher_id)) };
 }
 
 export async function listHostNodes(nodeId: string, version: string): Promise<HostNode[]> {
