@@ -464,8 +464,8 @@ describe('the lines', () => {
     61: [171, 60, 1441, 1328, 78],
     // Self-service: its routes, commands and page
     62: [2441, 290, 212, 2083, 1182],
-    // Ceremony of tests
-    63: [-194, -81, -24, -255, -2624],
+    // Ceremony of tests, and two releases side by side
+    63: [-194, -81, -24, -255, -1930],
   };
   /** For all rooms at the end of the round. */
   const aim = 83_000;

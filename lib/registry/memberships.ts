@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { always } from '../store/items.ts';
 import { keyName, membershipKey, publisherKey } from '../store/keys.ts';
 import { queryAll, readAll } from '../store/read.ts';
-import { deleting, putting, type Write } from '../store/write.ts';
+import { deleting, updating, type Write } from '../store/write.ts';
 import { memberOf } from './publishers.ts';
 import { type MembershipRecord, membershipRecord, type PublisherRecord, publisherRecord } from './records.ts';
 
@@ -11,7 +11,7 @@ import { type MembershipRecord, membershipRecord, type PublisherRecord, publishe
 
 export function listing(userId: string, publisherId: string): Write {
   const key = membershipKey(memberIdOf(userId), publisherId);
-  return putting<MembershipRecord>({ ...key, publisher: publisherId }, always);
+  return updating<MembershipRecord>(key, { publisher: publisherId }, always);
 }
 
 export function unlisting(userId: string, publisherId: string): Write {

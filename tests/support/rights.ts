@@ -150,7 +150,9 @@ function denialOf(name: string, call: Call, place: string): string | undefined {
 
 /** These may not learn whether an object is there that they cannot read, and take the 403 for its absence. */
 function isMadeFor(name: string, { action }: Call): boolean {
-  return action === 's3:ListBucket' && /^(?:deliver-notifications|relight-image|[a-z-]+-video)$/.test(name);
+  return (
+    action === 's3:ListBucket' && /^(?:deliver-notifications|relight-image|[a-z-]+-video)(?:~|$)/.test(name)
+  );
 }
 
 /** One action, one place and one pattern of keys. */

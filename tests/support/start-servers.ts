@@ -40,7 +40,8 @@ export default async function startServers(): Promise<void> {
   process.env.TEST_SIGNING_KEY = JSON.stringify(key);
 }
 
-async function readStatements(): Promise<string> {
+/** The rights of each function's role. */
+export async function readStatements(): Promise<string> {
   const operations = await loadOperations();
   const place = { tableName: 'node-registry-prod', values: parameterSets.full };
   return ownText(statementsOfAll(operations, variablesOf(operations), place));

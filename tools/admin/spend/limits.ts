@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { deleting, putting, updating } from '../../../lib/store/write.ts';
+import { deleting, updating } from '../../../lib/store/write.ts';
 import { callerHash } from '../../../lib/caller.ts';
 import type { HistoryRecord, Operator } from '../../../lib/registry/records.ts';
 import {
@@ -87,14 +87,14 @@ async function changeLimits(
       ? [['limits', 'id'], '=', account.limits.id]
       : ['limits', 'absent'];
     const hash = callerHash(caller);
-    const listed: LimitsRecord = { ...limitsKey(hash), caller, limits };
-    const block: BlockRecord | undefined = limits.blocked && { ...blockKey(hash), at: limits.blocked.at };
     return {
       change: { of: key, action, subject: caller, detail },
       writes: [
         updating<AccountRecord>(key, { caller, limits }, [seen]),
-        putting(listed, always),
-        block ? putting(block, always) : deleting(blockKey(hash), always),
+        updating<LimitsRecord>(limitsKey(hash), { caller, limits }, always),
+        limits.blocked
+          ? updating<BlockRecord>(blockKey(hash), { at: limits.blocked.at }, always)
+          : deleting(blockKey(hash), always),
       ],
       result: { caller, limits, hasPaid: hasPaid(account) },
     };

@@ -1,0 +1,149 @@
+import { execFile, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, symlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { directory } from '@node-registry/testing/folders';
+import { bearer } from '../support/tokens.ts';
+import { type Changes, type Handler, invoke, type Result } from '../support/invoke.ts';
+
+const run = promisify(execFile);
+
+/** Where the sources and the built functions of a release are. */
+export interface Release {
+  root: string;
+  dist: string;
+}
+
+/** One invocation of a function, a command line, or a look into the index with the client. */
+export interface Call {
+  id: number;
+  name: string;
+  file: string;
+  input: unknown;
+  /** Whose rights it has. */
+  role: string;
+}
+
+export interface Reply {
+  id: number;
+  answer?: unknown;
+  error?: string;
+}
+
+/** A release as it serves a stage, in a process of its own. */
+export interface Side {
+  run: (name: string, input: unknown) => Promise<unknown>;
+  /** Sends a request: the sample event with other contents. */
+  call: (
+    name: string,
+    changes: Changes & { user?: string | undefined; routeKey?: string },
+  ) => Promise<Result>;
+  admin: <Output>(line: string) => Promise<Output>;
+  stop: () => Promise<void>;
+}
+
+/** `suffix` names the rights of its functions, if they aren't those of its own templates. */
+export function startSide({ root, dist }: Release, suffix = ''): Side {
+  const child = fork(join(import.meta.dirname, 'run-functions.ts'), {
+    cwd: root,
+    env: { ...process.env, NODE_OPTIONS: '' },
+    execArgv: ['--conditions=in-tree', '--disable-warning=ExperimentalWarning'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  let log = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (bytes) => {
+      log = (log + bytes).slice(-4000);
+    });
+  const files: Record<string, string> = {
+    administration: join(root, 'tools/admin/program.ts'),
+    client: join(root, 'packages/registry-client/client.ts'),
+  };
+  const waiting = new Map<number, (reply: Reply) => void>();
+  child.on('message', (reply: Reply) => waiting.get(reply.id)?.(reply));
+  child.on('exit', () => {
+    for (const [id, take] of waiting) take({ id, error: 'The process ended.' });
+  });
+  const side: Side = {
+    async run(name, input) {
+      const id = waiting.size;
+      const call: Call = {
+        ...{ id, name, input, role: `${name}${suffix}` },
+        file: files[name] ?? join(dist, name, 'index.js'),
+      };
+      const { answer, error } = await new Promise<Reply>((done) => {
+        waiting.set(id, done);
+        child.send(call);
+      });
+      if (error !== undefined) throw new Error(`${name}: ${error}\n${log}`);
+      return answer;
+    },
+    call(name, { user, routeKey, headers, ...changes }) {
+      const handler = (event: object) => side.run(name, routeKey ? { ...event, routeKey } : event);
+      const authorization = user === undefined ? undefined : bearer(user);
+      return invoke(handler as Handler, name, { ...changes, headers: { authorization, ...headers } });
+    },
+    async admin(line) {
+      const result = await side.run('administration', [...line.split(' '), '--json']);
+      const { status, stdout, stderr } = result as { status: number; stdout: string; stderr: string };
+      if (status !== 0) throw new Error(`${line}: ${stderr}`);
+      return JSON.parse(stdout);
+    },
+    // Until then it may write what it has compiled.
+    async stop() {
+      const ended = once(child, 'exit');
+      child.disconnect();
+      await ended;
+    },
+  };
+  return side;
+}
+
+/** A release that was tagged, built with the packages that are installed here. */
+export async function checkOut(name: string): Promise<Release> {
+  const root = join(directory, name);
+  const archive = `${root}.tar`;
+  await mkdir(root);
+  await run('git', ['archive', `--output=${archive}`, `v${name}`]).catch((cause) => {
+    throw new Error(`This release upgrades ${name}, whose tag is not here: git fetch --tags`, { cause });
+  });
+  await run('tar', ['-x', '-f', archive, '-C', root]);
+  await linkModules(root);
+  await run(process.execPath, ['--conditions=in-tree', 'infra/bundle/build.ts'], {
+    cwd: root,
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  return { root, dist: join(root, 'dist') };
+}
+
+/** Installed packages, and the release's own workspaces in the place of ours. */
+async function linkModules(root: string): Promise<void> {
+  const scope = '@node-registry';
+  await mkdir(join(root, 'node_modules', scope), { recursive: true });
+  const workspaces = await readdir(join(root, 'packages'));
+  const linked = async (to: string, from: string) =>
+    symlink(resolve(from), join(root, to)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+  const installed = (await readdir('node_modules')).filter((name) => name !== scope);
+  await Promise.all([
+    ...installed.map((name) => linked(join('node_modules', name), join('node_modules', name))),
+    ...workspaces.map((name) => linked(join('node_modules', scope, name), join(root, 'packages', name))),
+    ...workspaces.map((name) =>
+      linked(join('packages', name, 'node_modules'), join('packages', name, 'node_modules')),
+    ),
+  ]);
+}
+
+/** The rights of each function of a release, as start-servers.ts reads those of this one. */
+export async function statementsOf({ root }: Release): Promise<Record<string, unknown>> {
+  const script = `const { readStatements } = await import('./tests/support/start-servers.ts');
+    process.stdout.write(await readStatements()); process.exit();`;
+  const { stdout } = await run(
+    process.execPath,
+    ['--conditions=in-tree', '--input-type=module', '--eval', script],
+    { cwd: root, env: { ...process.env, NODE_OPTIONS: '' }, maxBuffer: 64 * 1024 * 1024 },
+  );
+  return JSON.parse(stdout);
+}
