@@ -11,7 +11,7 @@ import { alignVersions } from './bans.ts';
 import { areCopiesDropped } from './cached-copies.ts';
 import { alignArchives } from './denied-archives.ts';
 import { endIntent, owesAlignment } from './intents.ts';
-import { followPublisher, listOwnedNodes, readCredentials, unlist } from './moves.ts';
+import { followPublisher, listOwnedNodes, readCredentials, successorOf, unlist } from './moves.ts';
 import {
   type Aligned,
   type NodeRecord,
@@ -108,6 +108,8 @@ async function alignPublisher(context: Context, publisher: PublisherRecord): Pro
   if (isLate(context)) return 'more';
   // This role may not move them.
   if (moved_to !== undefined && (await readCredentials(context, id)).length > 0)
-    return { again: { last_error: `Tokens or trusts of "${id}" are left: repeat its rename or merge.` } };
+    throw new Error(
+      `Tokens or trusts of "${id}" are left. Move them: npm run admin -- publisher merge ${id} --into ${await successorOf(context, id)}`,
+    );
   return endIntent(context, publisher, moved_at === undefined ? 0 : Date.parse(moved_at) + publishMs);
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { inParts } from '../in-parallel.ts';
 import { decide, type Found } from '../store/decide.ts';
 import { absent, always, type Item, onRevision, withChanges } from '../store/items.ts';
 import { type Key, nodeKey, ownedNodeKey, publisherKey } from '../store/keys.ts';
@@ -111,13 +112,14 @@ export async function movePublisher(
   const [key, oldKey] = [publisherKey(to), publisherKey(from)];
   if (key.pk === oldKey.pk) throw conflict('Both ids mean the same publisher.');
   const isFormerId = verb === 'rename' && (await successorOf(context, to)) === from;
+  const present = await successorOf(context, from);
   const first = { publisher: oldKey, next: key };
   const following = () => credentialsOf(from);
   const moved = await change(context, operator, { first, following }, (found, { id, now }) => {
     const { publisher: old } = may(operator, 'move publisher', {
       publisher: existing(found.publisher, from),
     });
-    if (old.moved_to === to) return { done: old };
+    if (old.moved_to === to || present === to) return { done: old };
     if (movedTo(old, from) !== undefined)
       throw conflict(`The publisher "${from}" is "${movedTo(old, from)}" now.`);
     if (old.banned) throw bannedPublisher(from);
@@ -137,13 +139,14 @@ export async function movePublisher(
       result: old,
     };
   });
-  // One by one, those that had no room.
-  for (const item of await readCredentials(context, from)) await moveCredential(context, item, key);
+  // Those that had no room. Only this command may move them, so it is repeated if it dies here.
+  for (const part of inParts(await readCredentials(context, from), maxMoved))
+    await moveCredentials(context, part, publisherKey(await successorOf(context, from)));
   return moved;
 }
 
 /** The publisher that an id leads to after all renames and merges. */
-async function successorOf(context: Context, publisherId: string): Promise<string> {
+export async function successorOf(context: Context, publisherId: string): Promise<string> {
   const [item] = await get(context, publisherKey(publisherId));
   const { id = publisherId, moved_to } = publisherRecord(item) ?? {};
   return moved_to === undefined ? id : successorOf(context, moved_to);
@@ -191,16 +194,14 @@ function movedCredential(record: CredentialRecord, { pk }: Key): Write[] {
 }
 
 /** In one step; otherwise, a credential revoked meanwhile would live on as its copy. */
-function moveCredential(context: Context, found: Item, to: Key): Promise<void> {
-  return decide(context, { first: { item: credentialRecord(found) } }, ({ item }) => ({
-    writes: item
-      ? [
-          ...movedCredential(credentialRecord(item), to),
-          checking<PublisherRecord>(to, [['moved_to', 'absent']]),
-        ]
-      : [],
-    result: undefined,
-  }));
+function moveCredentials(context: Context, found: readonly Item[], to: Key): Promise<void> {
+  const first = Object.fromEntries(found.map((item) => [String(item.sk), credentialRecord(item)]));
+  return decide(context, { first }, (items) => {
+    const left = Object.values(items).flatMap((item) => (item ? credentialRecord(item) : []));
+    const writes = left.flatMap((each) => movedCredential(each, to));
+    if (left.length > 0) writes.push(checking<PublisherRecord>(to, [['moved_to', 'absent']]));
+    return { writes, result: undefined };
+  });
 }
 
 export async function listOwnedNodes(context: Context, publisherId: string): Promise<OwnedNodeRecord[]> {

@@ -7,11 +7,14 @@ import { s3 } from '../../lib/bucket/bucket.ts';
 import { readText } from '../../lib/bucket/public-file.ts';
 import { refreshPages } from '../../lib/index/page-files.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
-import { dynamodb } from '../../lib/store/dynamodb.ts';
-import { admin } from '../support/admin.ts';
+import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
+import { personalAccessTokenKey } from '../../lib/store/keys.ts';
+import { queryAll } from '../../lib/store/read.ts';
+import { runCommandLine } from '../../tools/admin/program.ts';
+import { admin, adminJson } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
-import { addVersion } from '../support/registry.ts';
-import { addTwoPublishers, from, nodeId } from '../support/two-publishers.ts';
+import { addVersion, putItem } from '../support/registry.ts';
+import { addTwoPublishers, from, nodeId, ownersNow, to } from '../support/two-publishers.ts';
 
 jest.setTimeout(120_000);
 
@@ -55,3 +58,27 @@ test('numbers of a file are finished by a second run after a kill at any write',
     expect(isKilled || place > 3).toBe(true);
   }
 });
+
+test.each(['rename', 'merge'])(
+  'a %s of more tokens than two transactions have is finished by the same command after a kill at any write',
+  async (verb) => {
+    for (let place = 1, isKilled = true; isKilled; place += 1) {
+      await addTwoPublishers();
+      await addVersion(from, nodeId, label, { sha256: 'a'.repeat(64) });
+      const { pk } = personalAccessTokenKey(from, '');
+      const [token] = await queryAll(soon(), personalAccessTokenKey(from, ''));
+      const put = (id: string) => putItem({ ...token, pk, sk: `TOKEN#${id}`, id });
+      await Promise.all(Array.from({ length: 99 }, (_, id) => put(String(id))));
+      const into = verb === 'merge' ? to : `${from}-2`;
+      const words = verb === 'merge' ? ['merge', from, '--into', into] : ['rename', from, into];
+      const deployed = ['--region', 'us-east-1', '--table', tableName()];
+      const run = () => runCommandLine(['publisher', ...words, ...deployed], async () => true);
+      isKilled = await killedAt(place, run);
+
+      expect(await run()).toMatchObject({ status: 0 });
+      expect(await adminJson('token', 'list', into)).toHaveLength(100);
+      expect(await ownersNow(label)).toEqual([into]);
+      expect(isKilled || place > 3).toBe(true);
+    }
+  },
+);

@@ -6,7 +6,7 @@ import { alignedRecord } from '../../lib/registry/records.ts';
 import { type Key, keyName, nodeKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { type CommandResult, textOf } from './command.ts';
-import { newContext, Rejection } from './registry/administration.ts';
+import { newContext } from './registry/administration.ts';
 import { findStage } from './target.ts';
 
 interface Followers {
@@ -77,7 +77,6 @@ async function alignOne(key: Key, denied: Set<string>, onWait: () => void): Prom
     const record = alignedRecord((await get(newContext(), key))[0]);
     const onDenied = (keys: readonly string[]) => keys.forEach((each) => void denied.add(each));
     const outcome = record && (await align({ deadline: Date.now() + stepMs }, record, onDenied));
-    if (typeof outcome === 'object') throw new Rejection(Object.values(outcome.again).join());
     if (outcome !== 'more') return;
     onWait();
     await pause(pauseMs);

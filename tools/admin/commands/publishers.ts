@@ -4,7 +4,9 @@ import { createPublisher, editPublisher, showPublisher } from '../registry/publi
 import { bySize, describePublisher, listPublishers, sized } from '../listing.ts';
 import { banNotes } from './nodes.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
-import type { PublisherRecord } from '../../../lib/registry/records.ts';
+import { type PublisherRecord, publisherRecord } from '../../../lib/registry/records.ts';
+import { publisherKey } from '../../../lib/store/keys.ts';
+import { get } from '../../../lib/store/read.ts';
 import { newContext, Rejection } from '../registry/administration.ts';
 import { PublisherId } from '@node-registry/registry-rules/names';
 import { isRunByPage } from '@node-registry/registry-rules/web-address';
@@ -64,13 +66,20 @@ export const update = command({
 const movedNotes =
   'Its nodes, members, tokens and trusts move with it, and pending uploads continue. The old ID stays reserved; for 90 days the\nAPI accepts it for the new one. Until its nodes have followed,\na request for one gets a 403.\nRename it back to undo a rename.';
 
+/** A command that died may be repeated. */
+async function describeMoving(id: string): Promise<string> {
+  const [item] = await get(newContext(), publisherKey(id));
+  const isMoved = publisherRecord(item)?.moved_to !== undefined;
+  return isMoved ? `what is left of the publisher "${id}"` : describePublisher(id);
+}
+
 export const rename = command({
   parameters: ['publisher', 'new-id'],
   summary: 'Give a publisher another ID',
   notes: movedNotes,
   tellsOwners: true,
   examples: ['publisher rename acme acme-nodes'],
-  impact: async ({ publisher, 'new-id': to }) => `renames ${await describePublisher(publisher)} to "${to}"`,
+  impact: async ({ publisher, 'new-id': to }) => `renames ${await describeMoving(publisher)} to "${to}"`,
   async run({ publisher: from, 'new-id': to }, _, { actor }) {
     requirePublisherId(to);
     await movePublisher(newContext(), actor, 'rename', from, to);
@@ -89,7 +98,7 @@ export const merge = command({
   tellsOwners: true,
   examples: ['publisher merge acme-labs --into acme'],
   impact: async ({ publisher }, { into }) =>
-    `makes ${await describePublisher(publisher)} part of ${await describePublisher(into)}`,
+    `makes ${await describeMoving(publisher)} part of ${await describePublisher(into)}`,
   async run({ publisher: from }, { into }, { actor }) {
     await movePublisher(newContext(), actor, 'merge', from, into);
     return aligning({ publisher: from, nodesOf: into }, async () => ({
