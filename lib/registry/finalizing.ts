@@ -171,7 +171,7 @@ export function dropVersion(context: Context, before: NodeVersionRecord): Promis
   return decide(context, { first }, (found, once) => {
     const [version, node] = [nodeVersionRecord(found.version), nodeRecord(found.node)];
     if (!version || !node || !isAwaited(version, before)) return { result: false };
-    const detail = 'Its archive did not arrive within a day.';
+    const detail = `It was not published within a day (${version.status_reason_code}).`;
     const by = { operator: 'finalizeUpload', publicReason: detail };
     return { ...dropping(node, version, { by, detail }, once), result: true };
   });

@@ -382,7 +382,7 @@ describe('a version that waits', () => {
     const [change] = await latestHistory({ deadline: Date.now() + 5000 }, nodeKey(nodeId));
     expect(change).toMatchObject({
       ...{ action: 'node-version drop', subject: `${nodeId} 1.0.0`, actor: 'finalizeUpload' },
-      detail: 'Its archive did not arrive within a day.',
+      detail: 'It was not published within a day (awaiting_upload).',
     });
     expect(change && ownersView(change)).toMatchObject({ actor: 'the registry', detail: change?.detail });
     const again = await publish(nodeId, '1.0.0');
