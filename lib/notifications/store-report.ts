@@ -130,9 +130,9 @@ async function storeReport(context: Context, report: Report, seen?: TaskRecord):
       ),
       putting(notification, absent),
     ];
-    const usage = isFinal(state)
-      ? usageOf(task, { ...said, state, taskId }, at, report.isGivenUp)
-      : undefined;
+    const isNamed = taskId !== undefined && attempt?.task_id === undefined;
+    const usage =
+      isNamed || isFinal(state) ? usageOf(task, { ...said, state, taskId }, at, report.isGivenUp) : undefined;
     if (!(await writeWithUsage(context, writes, usage))) return undefined;
     return { receipt: { result: 'written', hashPrefix: hashPrefix(hash), state }, notification };
   });
@@ -208,17 +208,15 @@ function bodyFor(
   return withCommonFields(text, { ...fields, media, ...own, error });
 }
 
-/** How the task ended, for its attempt's record, with the data of the paid response, which may have been lost. */
+/** The task's ID and end for its attempt's record, with the data of the paid response, which may have been lost. */
 function usageOf(
   { caller, attempt }: TaskRecord,
-  { state, taskId, credits }: ProviderNotification,
+  { state, taskId, credits }: ProviderNotification & { state: TaskState },
   at: string,
   isGivenUp: true | undefined,
 ): Write {
   const changes: Changes<AttemptRecord> = {
-    final_state: state,
-    final_at: at,
-    given_up: isGivenUp ?? null,
+    ...(isFinal(state) && { final_state: state, final_at: at, given_up: isGivenUp ?? null }),
     task_id: taskId === undefined ? undefined : new IfAbsent(taskId),
     // A failure may become a success, at another price.
     credits_told: credits === undefined || state !== 'success' ? undefined : new IfAbsent(credits),

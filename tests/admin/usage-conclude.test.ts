@@ -5,7 +5,7 @@ import { noon, stopDate } from '@node-registry/testing/clock';
 import { folder } from '@node-registry/testing/folders';
 import { entryName, entryOf, keyOfAccount } from '../../lib/attempts/account.ts';
 import { taskKey } from '../../lib/store/keys.ts';
-import { admin, adminJson } from '../support/admin.ts';
+import { admin, adminJson, duringNextWrite } from '../support/admin.ts';
 import { say } from '../support/notified.ts';
 import { misbehave, simulation } from '../support/proxies.ts';
 import { setFields, storedItem } from '../support/registry.ts';
@@ -48,7 +48,7 @@ test('usage conclude shows what it would change, changes it once, and says so; t
   expect(await storedItem(pk, sk)).not.toHaveProperty('pending_shard');
 });
 
-test('usage conclude counts what was told later, or billed, and leaves what neither names', async () => {
+test('usage conclude counts what was told later, or billed, and leaves what a provider names', async () => {
   const users = [await unknown(), await unknown(), await unknown()];
   const paths = simulation.received.slice(-3).map(({ body }) => pathOf(body.callback_url));
   await say(paths[0] as never, { state: 'success', id: 'told', credits: 20 });
@@ -57,6 +57,10 @@ test('usage conclude counts what was told later, or billed, and leaves what neit
   const bill = join(folder, 'bill.csv');
   writeFileSync(bill, 'task_id,credits\nbilled,30.5\n');
   expect(await apply('--bill', bill)).toMatchObject([{ user: users[1], before: 74, after: 31 }]);
+  const report = () => say(paths[2] as never, { state: 'processing', id: 'named meanwhile' });
+  const last = ['--user', String(users[2]), '--rejected'];
+  await duringNextWrite(report, () => admin(...conclude, '--apply', ...last));
+  expect(await apply(...last)).toEqual([]);
 
   const accounts = await Promise.all(users.map(accountOf));
   expect(accounts.map((each) => countersOf(each))).toMatchObject(
@@ -85,6 +89,8 @@ test.each([
   [['--from', at(-3), '--to', at(-0.5), '--rejected'], '--to must be an hour ago'],
   [['--from', at(-3), '--to', at(-1), '--told', '--rejected'], 'Give one of'],
   [['--from', 'yesterday', '--to', at(-1), '--told'], 'is not a time'],
+  [['--from', '2026-02-30', '--to', at(-1), '--told'], 'is not a day'],
+  [['--from', at(-1), '--to', at(-3), '--told'], 'is not before'],
 ])('usage conclude rejects %j', async (options, sentence) => {
   const { status, stderr } = await admin('usage', 'conclude', ...options);
 

@@ -1,7 +1,7 @@
 import { table } from '@node-registry/command-line/table';
 import { command, UsageError } from '../command.ts';
 import { callerOf, callerText } from '../spend/caller-name.ts';
-import { periodOf, periodOptions } from '../spend/period.ts';
+import { periodOf, periodOptions, readDay } from '../spend/period.ts';
 import { reconcile, type Reconciliation, usageView } from '../spend/reconcile.ts';
 import { concludeAll, findEndings } from '../spend/conclude.ts';
 import { findUsage, type Grouping, groupings, sumUsage, usagePages } from '../spend/usage.ts';
@@ -116,6 +116,7 @@ export const conclude = command({
     if ([bill, told, rejected].filter(Boolean).length !== 1)
       throw new UsageError('Give one of --bill, --told and --rejected.');
     const span = { from: readTime(from), to: readTime(to), operations: await readOperations(operations) };
+    if (span.from >= span.to) throw new UsageError(`--from ${from} is not before --to ${to}.`);
     if (Date.parse(span.to) > Date.now() - minAgeMs)
       throw new UsageError('--to must be an hour ago at least.');
     const source =
@@ -141,6 +142,7 @@ const minAgeMs = 60 * 60 * 1000;
 function readTime(text: string): string {
   const time = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\dZ)?$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time)) throw new UsageError(`"${text}" is not a time such as 2026-11-28T10:00Z.`);
+  readDay(text.slice(0, 10));
   return new Date(time).toISOString();
 }
 

@@ -96,8 +96,8 @@ async function conclude(
   const { at, sk, n, credits: before } = record;
   const concluded_at = new Date().toISOString();
   const end = { payment: isTask ? 'taken' : 'rejected', credits, is_exact: true, concluded_at } as const;
-  const isUnknown: Clause<AttemptRecord> = ['payment', '=', 'unknown'];
-  const ended = updating<AttemptRecord>(record, end, [isUnknown, ['credits', '=', before]]);
+  // The provider may report the task meanwhile.
+  const ended = updating<AttemptRecord>(record, end, [['revision', '=', record.revision]]);
   const [credited, tasks] = [`credits:${at.slice(0, 10)}`, `tasks:${at.slice(0, 10)}`] as const;
   const changes: Changes<AccountRecord> = {};
   changes[credited] = new Plus(credits - before);

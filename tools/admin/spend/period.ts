@@ -20,7 +20,7 @@ export function secondsOf({ from, to }: { from: string; to: string }): { start: 
 }
 
 /** A day that no month has, such as 2026-02-30, would be read as one of the next month. */
-function readDay(day: string): string {
+export function readDay(day: string): string {
   const time = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(day) : Number.NaN;
   if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(day)) return day;
   throw new UsageError(`"${day}" is not a day such as 2026-11-21.`);
