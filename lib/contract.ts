@@ -22,22 +22,33 @@ export type Access =
  * The price of a task: a rate, and every field of a valid request that changes the charge. The amount
  * reserved for a task is derived from this alone (lib/attempts/price.ts).
  */
-export interface PriceRule {
+export type PriceRule = {
   /** The source of a task's price: the provider's reply, or the rate if the provider names no price. */
   toldBy: 'reply' | 'rate';
+  /** Credits for options, at any rate. */
+  extrasOf?(body: object): number;
+} & (PricedBySecond | PricedByTask);
+
+/** A rate with `second` needs `durationsOf` and `maxSeconds`: otherwise, a task would cost nothing. */
+interface PricedByTask {
   /** Applies unless the operator's own rates have a row for the task. */
-  rate: Rate;
+  rate: Rate & { second?: never };
   /** The fields by which an operator's rates may differ. */
+  variesBy: readonly Exclude<RateField, 'seconds'>[];
+  durationsOf?: never;
+  maxSeconds?: never;
+}
+
+interface PricedBySecond {
+  rate: Rate;
   variesBy: readonly RateField[];
   /**
    * The seconds of video that a request asks for, for each key frame if it has several. The provider chooses
    * those that are undefined or not above 0.
    */
-  durationsOf?(body: object): readonly (number | undefined)[];
+  durationsOf(body: object): readonly (number | undefined)[];
   /** The most seconds that the provider may choose for each frame. */
-  maxSeconds?(model: string | undefined): number;
-  /** Credits for options, at any rate. */
-  extrasOf?(body: object): number;
+  maxSeconds(model: string | undefined): number;
 }
 
 type RateField = 'model' | 'resolution' | 'seconds';

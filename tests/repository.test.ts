@@ -75,34 +75,46 @@ function importsOf(file: string): { own: string[]; packages: string[] } {
 }
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+const rowsOfProxies = readFileSync('tests/contract/proxies.test.ts', 'utf8');
+/** Their routes have contracts elsewhere, or are not the interface's. */
+const isOfNoContract = (name: string) =>
+  ['receive-notification', 'self-service', 'task-results', 'unknown-route'].includes(name);
 
 describe('a function of the service', () => {
-  test.each(names)('gives %s its entry in serverless.yml, its sample event and its tests', (name) => {
-    expect(functions.has(name)).toBe(true);
-    expect(readdirSync('events')).toContain(`${name}.json`);
-    const hasRows = readFileSync('tests/contract/proxies.test.ts', 'utf8').includes(`rows('${name}', {`);
-    expect(hasRows || readdirSync('tests/functions').includes(`${name}.test.ts`)).toBe(true);
-  });
-
-  test('exists for every entry, event and contract', () => {
-    expect([...functions.keys()].sort()).toEqual([...names].sort());
-    expect(namesIn('events').sort()).toEqual([...names].sort());
-    const others =
-      'align-registry poll-providers count-downloads deliver-notifications extract-host-nodes finalize-upload ' +
-      'hand-over-work receive-notification self-service task-results visit-accounts unknown-route watch-reads write-catalog write-index';
-    expect([...endpoints, ...others.split(' ')].sort()).toEqual([...names].sort());
-  });
-
-  test.each(endpoints)(
-    'gives %s one route, the same in its contract, serverless.yml, its event, the README and the examples',
+  test.each([...new Set([...names, ...functions.keys(), ...namesIn('events'), ...endpoints])])(
+    '%s has all of its parts',
     (name) => {
-      const { name: functionName, method, path } = contractOf(name);
-      const routes = functions.get(name)?.events.map(({ httpApi }) => httpApi);
+      const contract = contracts.find((each) => fileOf(each.name) === name);
+      const { name: its = '', method, path = '' } = contract ?? {};
+      const route = `${method} ${path}`;
+      const routes = functions.get(name)?.events.flatMap(({ httpApi }) => httpApi ?? []) ?? [];
+      const event = `events/${name}.json`;
+      const inRows = `rows('${name}', {`;
+      const parts: [isThere: boolean | undefined, part: string][] = [
+        [names.includes(name), `functions/${name}.ts`],
+        [functions.has(name), 'an entry under functions in serverless.yml'],
+        [existsSync(event), `${event}: a copy of a sibling's`],
+        [
+          existsSync(`tests/functions/${name}.test.ts`) || rowsOfProxies.includes(inRows),
+          `tests/functions/${name}.test.ts, or of a proxy ${inRows} … in tests/contract/proxies.test.ts`,
+        ],
+        [routes.length === 0 || isOfNoContract(name) || !!contract, `lib/contracts/${name}.ts`],
+      ];
+      if (contract)
+        parts.push(
+          [routes.join() === route, `serverless.yml: httpApi: ${route}`],
+          [
+            existsSync(event) && JSON.parse(readFileSync(event, 'utf8')).routeKey === route,
+            `${event}: routeKey ${route}, and the same in its other fields`,
+          ],
+          [readme.includes(`\`${route}\` | \`${its}\``), `README.md: a row \`${route}\` | \`${its}\``],
+          [
+            !path.startsWith('/proxy/') || proxyExamples.includes(`${method} {{host}}${path}\n`),
+            `docs/examples/proxies.http: ${method} {{host}}${path}`,
+          ],
+        );
 
-      expect(routes).toEqual([`${method} ${path}`]);
-      expect(JSON.parse(readFileSync(`events/${name}.json`, 'utf8')).routeKey).toBe(`${method} ${path}`);
-      expect(readme).toContain(`\`${method} ${path}\` | \`${functionName}\``);
-      if (path.startsWith('/proxy/')) expect(proxyExamples).toContain(`${method} {{host}}${path}\n`);
+      expect(parts.flatMap(([isThere, part]) => (isThere ? [] : [part]))).toEqual([]);
     },
   );
 
@@ -320,7 +332,7 @@ describe('the documents', () => {
     expect(readme.split('\n').length).toBeLessThan(150);
   });
 
-  test('hold at most 16,500 words together', () => {
+  test('hold at most 16,500 words together: a sentence in, a sentence out', () => {
     const words = documents.flatMap(([, text]) => text.match(/\S+/g) ?? []);
     expect(words.length).toBeLessThanOrEqual(16_500);
   });
@@ -465,7 +477,7 @@ describe('the lines', () => {
     // Self-service: its routes, commands and page
     62: [2441, 290, 212, 2083, 1182],
     // Ceremony of tests, and two releases side by side
-    63: [-194, -81, -24, -255, -1930],
+    63: [-183, -75, -24, -255, -1902],
   };
   /** For all rooms at the end of the round. */
   const aim = 83_000;
@@ -480,7 +492,7 @@ describe('the lines', () => {
       .filter(isCounted)
       .reduce((sum, file) => sum + readFileSync(file, 'utf8').split('\n').length - 1, 0);
 
-  test('of each room stay within its budget', () => {
+  test('of each room stay within its budget: replace and delete first, then add to the row of the issue', () => {
     const found = rooms.map((room, place) => {
       const own = Object.values(changes).map((lines) => lines[place] ?? 0);
       return {

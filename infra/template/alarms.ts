@@ -108,12 +108,11 @@ function inTens<T>(
   all: readonly T[],
   name: string,
   alarmOf: (name: string, some: readonly T[]) => Alarm,
+  metricsOfEach = 1,
 ): Alarm[] {
-  return Array.from({ length: Math.ceil(all.length / maxMetrics) }, (_, place) =>
-    alarmOf(
-      place === 0 ? name : `${name}-${place + 1}`,
-      all.slice(place * maxMetrics, (place + 1) * maxMetrics),
-    ),
+  const most = Math.floor(maxMetrics / metricsOfEach);
+  return Array.from({ length: Math.ceil(all.length / most) }, (_, place) =>
+    alarmOf(place === 0 ? name : `${name}-${place + 1}`, all.slice(place * most, (place + 1) * most)),
   );
 }
 
@@ -218,13 +217,20 @@ function providerAlarms(stage: Stage): Alarm[] {
     alarm('provider-credentials', 'wake', texts.providerCredentials, rejected, anyOfFifteen),
     alarm('provider-quota', 'wake', texts.providerQuota, empty, anyOfFifteen),
     alarm('provider-errors', 'notice', texts.providerErrors, failing, above(0, [3, 12])),
-    ...providerNames.map((provider) => noSuccess(stage, provider)),
+    ...providerNames.flatMap((provider) =>
+      inTens(
+        stage.functions.filter((it) => it.provider === provider),
+        `no-success-${provider}`,
+        (name, some) => noSuccess(stage, name, some),
+        3,
+      ),
+    ),
   ];
 }
 
 /** Codes that are the callers' fault in one request, but the provider's or ours if all requests fail. */
-function noSuccess(stage: Stage, provider: ProviderName): Alarm {
-  const names = stage.functions.filter((it) => it.provider === provider).map(({ name }) => name);
+function noSuccess(stage: Stage, alarmName: string, some: readonly StageFunction[]): Alarm {
+  const names = some.map(({ name }) => name);
   const statistics = { calls: 'SampleCount', low: 'Minimum', high: 'Maximum' } as const;
   const metrics = names.flatMap((name) =>
     Object.entries(statistics).map(([id, statistic]) => [
@@ -238,7 +244,7 @@ function noSuccess(stage: Stage, provider: ProviderName): Alarm {
   });
   const expression = fails.join(' OR ');
   const unaccepted = { expression, metrics: Object.fromEntries(metrics) };
-  return alarm(`no-success-${provider}`, 'wake', texts.noSuccess, unaccepted, above(0, [1, 2], 30 * minutes));
+  return alarm(alarmName, 'wake', texts.noSuccess, unaccepted, above(0, [1, 2], 30 * minutes));
 }
 
 function moneyAlarms(stage: Stage): Alarm[] {
