@@ -16,7 +16,7 @@ export interface Release {
 
 const { version, upgradesFrom }: { version: string; upgradesFrom?: string } = manifest;
 
-/** `npm run release` sets the next one. The first release of a major upgrades no other. */
+/** `npm run release` sets the next one. 4.0.0 upgrades no other. */
 export const release: Release = { name: version, before: upgradesFrom || undefined };
 
 export interface ReleaseRecord extends Key {

@@ -181,7 +181,9 @@ describe('npm run release', () => {
     [{ next: '4.0.0' }, []],
     [
       { current: '4.0.0-next', next: '4.1.0', changeLog: '## 4.0.0-next' },
-      ['package.json names 4.0.0-next, which is not a release: npm version MAJOR.MINOR.PATCH'],
+      [
+        'package.json names 4.0.0-next, which is not a release: npm version MAJOR.MINOR.PATCH --no-git-tag-version --workspaces=false && npm run openapi',
+      ],
     ],
     [{ next: '3.2.0' }, ['The next version must be 3.0.1 or 3.1.0 or 4.0.0.']],
     [{ unclean: ' M README.md' }, ['The tree has changes that are not committed:\n M README.md']],

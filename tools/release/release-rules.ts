@@ -17,7 +17,7 @@ export function cutProblems({ current, next, unclean, tree, passed, changeLog }:
   const rules: [isBroken: boolean, sentence: string][] = [
     [
       !version.test(current),
-      `package.json names ${current}, which is not a release: npm version MAJOR.MINOR.PATCH`,
+      `package.json names ${current}, which is not a release: npm version MAJOR.MINOR.PATCH --no-git-tag-version --workspaces=false && npm run openapi`,
     ],
     [
       version.test(current) && !successors(current).includes(next),

@@ -55,8 +55,7 @@ async function writeContents(name: string, folder: string): Promise<void> {
 
 async function nameNext(before: string, next: string): Promise<void> {
   await run('npm', 'version', next, '--no-git-tag-version', '--workspaces=false');
-  const isMajor = next.split('.')[0] !== before.split('.')[0];
-  await run('npm', 'pkg', 'set', `upgradesFrom=${isMajor ? '' : before}`);
+  await run('npm', 'pkg', 'set', `upgradesFrom=${before}`);
   await run('npm', 'run', 'openapi', '--silent');
   const text = await readFile(changeLog, 'utf8');
   await writeFile(changeLog, text.replace(/^## /m, `## ${next} (unreleased)\n\n## `));
