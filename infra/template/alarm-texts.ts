@@ -46,7 +46,7 @@ export const texts = {
   workAge:
     'Work of the lane has waited too long. See `work` and `hand_over` lines with the `lane`; faults, throttles and event source of its function. Remove the cause: the work goes on by itself. Slow receivers or packs: raise `maximumConcurrency` in `serverless.yml`. Many polls: raise `perSecond` in `lib/work/lanes.ts`. Until then: the lane’s work waits.',
   workFailing:
-    'One item of work has failed four times in a row. See `work` lines with `failed`; [work show](#work-that-waits) with its key. Remove the cause: it goes on by itself. Until then: that ban, upload or other work waits.',
+    'One item of work has failed four times in a row. See `work` lines with `failed`; [work show](#work-that-waits) with its key. Remove the cause: it goes on by itself. Until then: that work waits.',
   workGivenUp:
     'Work of a lane was given up after its last try. See `work` lines by `lane` and `causes`; [work list --given-up](#work-that-waits). Remove the cause, and [send notifications again](#notifications). Until then: that work is undone.',
   indexAge:

@@ -43,8 +43,8 @@ export interface FoundHostNodes {
 const maxWritesAtOnce = 20;
 
 /** Write units that the table limits and bills: a version takes this many at once, the rest at this pace. */
-const promptUnits = 500;
-const unitsPerSecond = 100;
+const promptUnits = 250;
+const unitsPerSecond = 50;
 const bytesPerUnit = 1024;
 
 /** The work after the last entry: a read and a transaction. */

@@ -82,7 +82,7 @@ export const lanes = {
     function: 'extractHostNodes',
     item: 'published version',
     shards: 4,
-    leaseSeconds: 150,
+    leaseSeconds: 80,
     waitSeconds: [30, 5 * minutes, 30 * minutes, hours, 2 * hours],
     moreSeconds: 2,
     givenUp: 'its host nodes are `failed`, until it is published again',

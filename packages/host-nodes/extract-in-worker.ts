@@ -20,7 +20,7 @@ export interface Interruption {
  */
 const resourceLimits = { maxOldGenerationSizeMb: 320, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
 /** Steps limit a pack, and real ones take less than a second. This is for an overloaded machine. */
-const maxMilliseconds = 60_000;
+const maxMilliseconds = 30_000;
 
 /** Next to this module: a bundle in dist, or the source itself. */
 const workerFile = new URL(

@@ -87,6 +87,17 @@ describe('every queue', () => {
   });
 });
 
+// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues-detailed.html: a group is
+// noisy with over a tenth of the messages in flight and at least 30. Others then get the next place that is free.
+test('one publisher’s packs delay another’s by less than a minute', () => {
+  const { ScalingConfig } = ofType(full, 'AWS::Lambda::EventSourceMapping')
+    .map(([, mapping]) => mapping)
+    .find(({ FunctionName }) => /ExtractHostNodes/.test(JSON.stringify(FunctionName)));
+
+  expect(ScalingConfig.MaximumConcurrency).toBeGreaterThan(30);
+  expect(properties(full, 'ExtractHostNodesLambdaFunction').Timeout).toBeLessThan(60);
+});
+
 test('what a removed stage leaves is adopted with its parameters, and refers to nothing else', () => {
   const { template, resources } = adoptionOf(full.template as never, 'arn:of-the-secret');
   const ids = ['Table', 'S3BucketArchives', 'AccessLogs', 'NotificationSigningKey'];

@@ -111,7 +111,7 @@ describe('a hostile pack in a thread of its own', () => {
       unsubscribe('worker_threads', remember),
     );
     const timers = set.mock.calls.flatMap(([, ms], at) =>
-      ms === (milliseconds ?? 60_000) ? [set.mock.results[at]] : [],
+      ms === (milliseconds ?? 30_000) ? [set.mock.results[at]] : [],
     );
 
     expect(given).toEqual(result);

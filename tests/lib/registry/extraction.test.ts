@@ -294,11 +294,11 @@ describe('the entries of a version', () => {
   };
 
   test.each([
-    [[250, 250], 2_000],
-    [[250, 250, 1], 2_200],
-    [[250, 240, 10], 2_000],
-    [[250, 241, 10], 4_000],
-  ])('takes 500 units at once and then 100 a second, with two seconds to end: %j', async (units, leastMs) => {
+    [[125, 125], 2_000],
+    [[125, 125, 1], 2_400],
+    [[125, 115, 10], 2_000],
+    [[125, 116, 10], 6_000],
+  ])('takes 250 units at once and then 50 a second, with two seconds to end: %j', async (units, leastMs) => {
     stopDate();
     const write = async (ms: number) => {
       const archive = await addExtractable(`paced-${units.join('-')}-${ms}`);
@@ -308,7 +308,7 @@ describe('the entries of a version', () => {
     expect([await write(leastMs - 1), await write(leastMs)]).toEqual([false, true]);
   });
 
-  test('waits before it writes what is over the 500 units', async () => {
+  test('waits before it writes what is over the 250 units', async () => {
     const sent: number[] = [];
     let read = 0;
     intercept(dynamodb, async ({ command, send }) => {
@@ -317,9 +317,9 @@ describe('the entries of a version', () => {
         if (command === 'BatchGetItemCommand') read = performance.now();
       });
     });
-    await writeHostNodes(inTime(), await addExtractable('waits'), { by: 1, nodes: ofUnits([250, 250, 1]) });
+    await writeHostNodes(inTime(), await addExtractable('waits'), { by: 1, nodes: ofUnits([125, 125, 1]) });
 
     expect(sent).toHaveLength(3);
-    expect(Number(sent.at(-1)) - read).toBeGreaterThan(190);
+    expect(Number(sent.at(-1)) - read).toBeGreaterThan(390);
   });
 });
