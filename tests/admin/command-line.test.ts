@@ -109,7 +109,9 @@ describe('--help', () => {
     let line = '';
     intercept(dynamodb, ({ command, input, send }) => {
       const text = JSON.stringify(input);
-      const isWrite = !/^(?:Get|BatchGet|TransactGet|Query|Scan)/.test(command) && !text.includes('COMMAND#');
+      // What an earlier line decided may still be owed, and is followed without an entry.
+      const isOwed = command === 'UpdateItemCommand' && text.includes('"pending_since"');
+      const isWrite = !/^(?:Get|BatchGet|TransactGet|Query|Scan)/.test(command) && !isOwed;
       if (isWrite) writing.add(line);
       if (isWrite && text.includes('HISTORY#') && text.includes(`"${actionOf(line)}"`)) recorded.add(line);
       return send();

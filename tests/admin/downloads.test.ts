@@ -63,8 +63,8 @@ test.each([
   remove();
 
   expect(await answerOf(objectUrl(archiveKey(upload, sha256(bytes))))).toBe(isLifted ? 200 : 403);
-  // The distribution may have copies from before the mark.
-  expect((await storedNode(nodeId))?.intent !== undefined).toBe(!isLifted);
+  // The distribution may have copies from before the mark, and work for the ban may still run after its end.
+  expect(await storedNode(nodeId)).toHaveProperty('intent');
 });
 
 test('aligns nothing again if the event of an archive comes again that was published before', async () => {
