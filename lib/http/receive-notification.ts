@@ -4,7 +4,8 @@ import { requestContext } from '../context.ts';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
-import { receive } from '../notifications/store-report.ts';
+import { hashPrefix, taskHash } from '../notifications/records.ts';
+import { takeReport } from '../notifications/store-report.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';
 import { gatewayHandler } from './gateway-handler.ts';
 
@@ -24,15 +25,17 @@ async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): 
   const { provider, task: secret = '' } = event.pathParameters ?? {};
   if (!config.isProviderName(provider)) throw rejection('provider');
   if (!secretShape.test(secret)) throw rejection('task');
-  const receipt = await receive(requestContext(invocation), {
+  const hash = taskHash(secret);
+  const receipt = await takeReport(requestContext(invocation), {
     provider,
+    taskHash: hash,
     secret,
     body: readText(event).replace(/^\uFEFF/, ''),
     contentType: event.headers?.['content-type'],
   }).catch(rejectOrTryAgain);
   if (receipt.result === 'rejected') throw rejection(receipt.reason);
-  const { result, hashPrefix, state } = receipt;
-  note({ notification: result, task_hash: hashPrefix, task_state: state });
+  const { result, state } = receipt;
+  note({ notification: result, task_hash: hashPrefix(hash), task_state: state });
   return jsonAnswer(200, {});
 }
 

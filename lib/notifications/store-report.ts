@@ -28,24 +28,8 @@ import {
   readAttempt,
   readTask,
   type TaskRecord,
-  taskHash,
   ttlFrom,
 } from './records.ts';
-
-/**
- * Stores a provider's report about a task, with its notification, before responding to the provider. Then
- * queues the notification.
- */
-export function receive(context: Context, call: Omit<Report, 'taskHash'> & { secret: string }) {
-  return takeReport(context, { ...call, taskHash: taskHash(call.secret) });
-}
-
-/** `seen`: the task, if it was read just before. */
-export async function takeReport(context: Context, report: Report, seen?: TaskRecord): Promise<Receipt> {
-  const { receipt, notification } = await storeReport(context, report, seen);
-  if (notification) await sendSoon(context, 'deliver', notification);
-  return receipt;
-}
 
 /** A provider's report about a task, in its own words: from its call, or its reply to our poll. */
 export interface Report {
@@ -62,34 +46,26 @@ export interface Report {
 }
 
 export type Receipt =
-  | { result: 'written' | 'repeated'; hashPrefix: string; state: TaskState | undefined }
+  | { result: 'written' | 'repeated'; state: TaskState | undefined }
   | { result: 'rejected'; reason: 'unreadable' | 'unknown_task' };
 
-interface Stored {
-  receipt: Receipt;
-  notification?: NotificationRecord;
-}
-
 /**
- * Stores a later state, or an unknown word, together with its notification. Ignores everything else:
- * providers repeat their calls, in any order.
+ * Stores a later state, or an unknown word, together with its notification, and queues that. Ignores everything else:
+ * providers repeat their calls, in any order. `seen`: the task, if it was read just before.
  */
-async function storeReport(context: Context, report: Report, seen?: TaskRecord): Promise<Stored> {
+export async function takeReport(context: Context, report: Report, seen?: TaskRecord): Promise<Receipt> {
   const said = readNotification(report.provider, report.body);
-  if (said === undefined) return { receipt: { result: 'rejected', reason: 'unreadable' } };
+  if (said === undefined) return { result: 'rejected', reason: 'unreadable' };
   const hash = report.taskHash;
   let known = seen;
-  return untilWritten(context, async (): Promise<Stored | undefined> => {
+  return untilWritten(context, async (): Promise<Receipt | undefined> => {
     const task = known ?? (await readTask(context, hash));
     known = undefined;
     if (!task || task.provider !== report.provider || (isExpired(task) && !report.isGivenUp))
-      return { receipt: { result: 'rejected', reason: 'unknown_task' } };
+      return { result: 'rejected', reason: 'unknown_task' };
     const change = changeOf(task, said);
     if (said.state === undefined && (change || said.unknownWord === undefined)) logUnknown(task, said);
-    if (change === undefined)
-      return {
-        receipt: { result: 'repeated', hashPrefix: hashPrefix(hash), state: said.state ?? task.state },
-      };
+    if (change === undefined) return { result: 'repeated', state: said.state ?? task.state };
     const now = Date.now();
     // Later than the previous report, even if another machine's clock is fast: the status shows the last one.
     const after = task.reported_at === undefined ? 0 : Date.parse(task.reported_at) + 1;
@@ -134,7 +110,8 @@ async function storeReport(context: Context, report: Report, seen?: TaskRecord):
     const usage =
       isNamed || isFinal(state) ? usageOf(task, { ...said, state, taskId }, at, report.isGivenUp) : undefined;
     if (!(await writeWithUsage(context, writes, usage))) return undefined;
-    return { receipt: { result: 'written', hashPrefix: hashPrefix(hash), state }, notification };
+    await sendSoon(context, 'deliver', notification);
+    return { result: 'written', state };
   });
 }
 
