@@ -7,10 +7,11 @@ import { loadEnvironments, variablesOf } from '../template/environment.ts';
 import { savedQueries } from '../template/queries.ts';
 import { alarmResources, upperFirst } from '../template/alarm-resources.ts';
 import { alarmsOf, type Stage } from '../template/alarms.ts';
+import { laneQueues } from '../template/lane-queues.ts';
 
 /**
- * Every function's handler, package, environment, role and reservation, and every alarm and saved query of the
- * stage: a new operation needs only its entry in serverless.yml and its contract.
+ * Every function's handler, package, environment, role and reservation, every alarm and saved query of the stage,
+ * and every lane's queue: a new operation needs only its entry in serverless.yml and its contract.
  */
 export default class FunctionResources {
   readonly hooks: Record<string, () => Promise<void>>;
@@ -72,7 +73,8 @@ async function addResources(framework: Framework): Promise<void> {
   }
   const prefix = `${service.service}-${framework.getProvider('aws').getStage()}`;
   const topics = { wake: alarmTopicArn, notice: noticeTopicArn || alarmTopicArn };
-  Object.assign(resources, alarmResources(alarmsOf(stage), prefix, topics), queries(stage.namespace));
+  const alarms = alarmResources(alarmsOf(stage), prefix, topics);
+  Object.assign(resources, laneQueues(prefix), alarms, queries(stage.namespace));
 }
 
 /** Queries of the logs of the functions, and of the gateway. */

@@ -7,6 +7,8 @@ import { deniedTag } from '../../lib/bucket/bucket.ts';
 import { accountHeaders } from '@node-registry/site/account';
 import { unknownPath } from '@node-registry/site/build';
 import { loadOperations } from '../../infra/operations.ts';
+import { upperFirst } from '../../infra/template/alarm-resources.ts';
+import { type Lane, lanes } from '../../lib/work/lanes.ts';
 import { plain as inText } from './intrinsics.ts';
 import { ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
 
@@ -96,6 +98,17 @@ test('one publisher’s packs delay another’s by less than a minute', () => {
 
   expect(ScalingConfig.MaximumConcurrency).toBeGreaterThan(30);
   expect(properties(full, 'ExtractHostNodesLambdaFunction').Timeout).toBeLessThan(60);
+});
+
+test.each(Object.entries<Lane>(lanes))('the lane %s has an event source of its function', (lane, its) => {
+  const from = `${upperFirst(lane)}Queue`;
+  const callers = ofType(full, 'AWS::Lambda::EventSourceMapping').filter(([, { EventSourceArn }]) =>
+    inText(EventSourceArn).includes(`{${from}.`),
+  );
+  const called = callers.map(([, { FunctionName }]) => inText(FunctionName));
+
+  expect(called).toEqual([expect.stringContaining(`{${upperFirst(its.function)}LambdaFunction`)]);
+  expect(its.leaseSeconds).toBe(properties(full, `${upperFirst(its.function)}LambdaFunction`).Timeout + 30);
 });
 
 test('what a removed stage leaves is adopted with its parameters, and refers to nothing else', () => {

@@ -11,7 +11,7 @@ import type { Queue } from './sqs-queue.ts';
 export type QueueHandler = (event: SQSEvent, invocation: Invocation) => Promise<SQSBatchResponse | undefined>;
 
 /** As in serverless.yml. */
-export interface Mapping {
+interface Mapping {
   timeoutMs: number;
   batchSize: number;
   maximumConcurrency: number;

@@ -24,7 +24,12 @@ interface LocalFunction {
   handler: string;
   timeout?: number;
   environment?: Variables;
-  events: { httpApi?: string; schedule?: string | Schedule }[];
+  events: { httpApi?: string; schedule?: string | Schedule; sqs?: QueueSource }[];
+}
+
+interface QueueSource {
+  arn: { 'Fn::GetAtt': [queue: string, 'Arn'] };
+  batchSize: number;
 }
 
 interface Schedule {
@@ -51,6 +56,12 @@ export function setVariables({ provider, functions }: LocalStage): void {
 /** The name of a function's file and folder. */
 export function fileOf({ handler }: LocalFunction): string {
   return handler.split('/')[1] ?? '';
+}
+
+/** The queue's name in queues.ts. */
+export function queueNameOf({ arn }: QueueSource): string {
+  const [id] = arn['Fn::GetAtt'];
+  return (id.charAt(0).toLowerCase() + id.slice(1)).replace(/Queue$/, '');
 }
 
 export function timeoutMsOf({ provider }: LocalStage, { timeout = provider.timeout }: LocalFunction): number {

@@ -1,16 +1,13 @@
-import { lanes } from '../../lib/work/lanes.ts';
+import { type LaneName, laneNames, lanes } from '../../lib/work/lanes.ts';
 
-/** A stage's queues, as in the templates: infra/template/index.yml and work.yml. */
+/** A stage's queues, as in infra/template/index.yml and lane-queues.ts. */
 export const queues = {
   indexChanges: {
     visibilitySeconds: 360,
     deadLetter: { queue: 'index-failures', maxReceiveCount: 10 },
   },
   'index-failures': { visibilitySeconds: 30 },
-  finalize: { visibilitySeconds: lanes.finalize.leaseSeconds },
-  deliver: { visibilitySeconds: lanes.deliver.leaseSeconds },
-  poll: { visibilitySeconds: lanes.poll.leaseSeconds },
-  extract: { visibilitySeconds: lanes.extract.leaseSeconds },
-  visit: { visibilitySeconds: lanes.visit.leaseSeconds },
-  align: { visibilitySeconds: lanes.align.leaseSeconds },
+  ...(Object.fromEntries(
+    laneNames.map((lane) => [lane, { visibilitySeconds: lanes[lane].leaseSeconds }]),
+  ) as Record<LaneName, { visibilitySeconds: number }>),
 } as const;

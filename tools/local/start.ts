@@ -18,7 +18,7 @@ import {
 } from './addresses.ts';
 import { startAccount } from './account.ts';
 import { banner } from './banner.ts';
-import { consumeQueue, type Mapping, type QueueHandler } from './consume-queue.ts';
+import { consumeQueue, type QueueHandler } from './consume-queue.ts';
 import { countOnDownload } from './count-on-download.ts';
 import { lockFolder, runningStack } from './data-folder.ts';
 import { demo } from './demo.ts';
@@ -28,7 +28,15 @@ import { followTable } from './follow-table.ts';
 import { routesOf, startGateway } from './gateway.ts';
 import { invocationOf, loadFunction } from './invocation.ts';
 import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
-import { type LocalStage, readStage, runSchedules, setVariables } from './local-stage.ts';
+import {
+  fileOf,
+  type LocalStage,
+  queueNameOf,
+  readStage,
+  runSchedules,
+  setVariables,
+  timeoutMsOf,
+} from './local-stage.ts';
 import { referencePath, startPages } from './pages.ts';
 import { notificationPublicKey } from './public-key.ts';
 import { queueOnUpload } from './queue-on-upload.ts';
@@ -36,7 +44,7 @@ import { queues } from './queues.ts';
 import { createRequestLog } from './request-log.ts';
 import { startS3 } from './s3.ts';
 import { startSite } from './site.ts';
-import { startSqs } from './sqs.ts';
+import { type Sqs, startSqs } from './sqs.ts';
 import type { Queue } from './sqs-queue.ts';
 
 const notes = `Starts the whole service on ${localAddress(ports.api)}: the HTTP API, an embedded DynamoDB, an embedded S3 and a token issuer, with a demo publisher. Data is kept under .local/ between starts.`;
@@ -143,11 +151,12 @@ function setEnvironment(dynamodbUrl: string, s3Url: string): void {
 }
 
 async function startService(dynamodbUrl: string): Promise<void> {
-  const [stage] = await Promise.all([readStage(), startStores(), build()]);
+  const [stage, sqs] = await Promise.all([readStage(), startStores(), build()]);
   say('The stores are up, and the functions are built.');
   const isNew = await fillStores(dynamodbUrl);
   say(isNew ? 'The demo publisher is seeded.' : `The data in ${localDirectory} is kept.`);
   await startApi(stage);
+  await consumeQueues(stage, sqs);
 }
 
 /** In a process of its own, which takes its 650 MB along when it ends. */
@@ -163,9 +172,10 @@ async function startApi(stage: LocalStage): Promise<void> {
   await run(Promise.resolve(runSchedules(stage)));
 }
 
-async function startStores(): Promise<void> {
+async function startStores(): Promise<Sqs> {
   const { dynamodb, s3 } = ports;
-  await Promise.all([
+  const [sqs] = await Promise.all([
+    startQueues(),
     givenDynamodb ??
       run(
         startStrictDynamoDb({
@@ -175,8 +185,9 @@ async function startStores(): Promise<void> {
           onWrite: followTable(() => loadStarted('write-index')),
         }),
       ),
-    startQueues().then((uploads) => run(startBucket(s3, uploads))),
   ]);
+  await run(startBucket(s3, sqs.queue('finalize')));
+  return sqs;
 }
 
 async function startBucket(port: number, uploads: Queue): Promise<Part> {
@@ -187,25 +198,28 @@ async function startBucket(port: number, uploads: Queue): Promise<Part> {
   return bucket;
 }
 
-/** They are in memory: the hand-over queues an earlier stack's work. Returns the uploads' queue. */
-async function startQueues(): Promise<Queue> {
+/** They are in memory: the hand-over queues an earlier stack's work. */
+async function startQueues(): Promise<Sqs> {
   const starting = startSqs(ports.sqs, queues);
   await run(starting);
-  const sqs = await starting;
-  const consume = (name: keyof typeof queues, of: string, mapping: Mapping) => {
-    const source = { queueUrl: sqs.queueUrl(name), load: () => loadStarted<QueueHandler>(of), ...mapping };
-    return run(Promise.resolve(consumeQueue(source)));
-  };
-  const single = { batchSize: 1, maximumConcurrency: 2 };
-  const many = { batchSize: 10, maximumConcurrency: 10 };
-  await consume('finalize', 'finalize-upload', { timeoutMs: 300_000, ...single });
-  await consume('extract', 'extract-host-nodes', { timeoutMs: 120_000, ...single });
-  await consume('indexChanges', 'write-index', { timeoutMs: 60_000, ...single });
-  await consume('deliver', 'deliver-notifications', { timeoutMs: 30_000, ...many });
-  await consume('visit', 'visit-accounts', { timeoutMs: 30_000, ...many });
-  await consume('align', 'align-registry', { timeoutMs: 300_000, ...single });
-  await consume('poll', 'poll-providers', { timeoutMs: 30_000, ...many });
-  return sqs.queue('finalize');
+  return starting;
+}
+
+/** As the event sources of serverless.yml, but with fewer executions at once. */
+async function consumeQueues(stage: LocalStage, sqs: Sqs): Promise<void> {
+  for (const each of Object.values(stage.functions))
+    for (const { sqs: source } of each.events) {
+      if (source === undefined) continue;
+      const { batchSize } = source;
+      const mapping = {
+        queueUrl: sqs.queueUrl(queueNameOf(source)),
+        load: () => loadStarted<QueueHandler>(fileOf(each)),
+        timeoutMs: timeoutMsOf(stage, each),
+        batchSize,
+        maximumConcurrency: batchSize === 1 ? 2 : 10,
+      };
+      await run(Promise.resolve(consumeQueue(mapping)));
+    }
 }
 
 /** The functions' log lines belong below the banner. */
