@@ -2,7 +2,7 @@ import { createAccount } from './account.ts';
 import { type PublishInput, type Published, findVersion, type PublishOptions, publish } from './publish.ts';
 import { createPaidClient } from './paid-client.ts';
 import { type Call, freshKey, hostNodeSegment, segment } from './request.ts';
-import { retriedWhole } from './registry-error.ts';
+import { retriedWhole } from './continuations.ts';
 import { readIndex } from './public-index.ts';
 import { send } from './send.ts';
 import { type ClientOptions, clientSettings } from './settings.ts';

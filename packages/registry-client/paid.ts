@@ -2,7 +2,8 @@ import { creditsOf, ignoredFieldsOf, type RateLimit, rateLimitsOf, statusUrlOf }
 import { type UploadProgress, uploadImages, type WithImages, withoutBytes } from './images.ts';
 import type { OrderRecord } from './order-store.ts';
 import { digestOf, hasStatus, Orders, requireLivingKey } from './orders.ts';
-import { addFacts, isUnsent, RegistryError } from './registry-error.ts';
+import { addFacts, isUnsent } from './continuations.ts';
+import { RegistryError } from './registry-error.ts';
 import { type Call, freshKey, invalid } from './request.ts';
 import { send } from './send.ts';
 import type { Fetch, Settings } from './settings.ts';

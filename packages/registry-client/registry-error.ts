@@ -52,7 +52,7 @@ interface Facts extends Continuation {
 }
 
 /** The data for continuing after an error. */
-interface Continuation {
+export interface Continuation {
   mayBeDone?: boolean;
   idempotencyKey?: string | undefined;
   statusUrl?: string | undefined;
@@ -114,24 +114,6 @@ export class RegistryError extends Error {
     const { name, code, message, status, details, requestId, retryAfter, idempotencyKey, taskId } = this;
     return { name, code, message, status, details, requestId, retryAfter, idempotencyKey, taskId };
   }
-}
-
-/** Adds facts to an error that only its callers know. */
-export function addFacts(error: RegistryError, facts: Continuation): RegistryError {
-  return Object.assign(error, facts);
-}
-
-/** Nothing left this machine, and nothing will. */
-export function isUnsent({ code, status }: RegistryError): boolean {
-  return status === undefined && /^(?:invalid_request|idempotency_mismatch|order_expired)$/.test(code);
-}
-
-/** The errors of a call retry the whole of it. */
-export async function retriedWhole<Result>(call: () => Promise<Result>): Promise<Result> {
-  return call().catch((error: unknown) => {
-    if (!(error instanceof RegistryError) || isUnsent(error)) throw error;
-    throw addFacts(error, { retry: () => retriedWhole(call) });
-  });
 }
 
 function withFields(sentence: string, details: readonly ErrorDetail[]): string {

@@ -1,6 +1,7 @@
 import { type Rejection, readAnswer, unendingAnswer } from './read-answer.ts';
 import { readText } from './read-text.ts';
-import { addFacts, RegistryError } from './registry-error.ts';
+import { addFacts } from './continuations.ts';
+import { RegistryError } from './registry-error.ts';
 import { type Call, requestOf } from './request.ts';
 import { type Settings, settingsWith } from './settings.ts';
 import type { CallOptions } from './types.ts';
