@@ -100,8 +100,8 @@ export function startSide({ root, dist }: Release, suffix = ''): Side {
   return side;
 }
 
-/** A release that was tagged, built with the packages that are installed here. */
-export async function checkOut(name: string): Promise<Release> {
+/** A release that was tagged, built with the packages that are installed here, and the rights of its functions. */
+export async function checkOut(name: string): Promise<Release & { rights: Record<string, unknown> }> {
   const root = join(directory, name);
   const archive = `${root}.tar`;
   await mkdir(root);
@@ -110,11 +110,15 @@ export async function checkOut(name: string): Promise<Release> {
   });
   await run('tar', ['-x', '-f', archive, '-C', root]);
   await linkModules(root);
-  await run(process.execPath, ['--conditions=in-tree', 'infra/bundle/build.ts'], {
-    cwd: root,
-    env: { ...process.env, NODE_OPTIONS: '' },
-  });
-  return { root, dist: join(root, 'dist') };
+  const options = { cwd: root, env: { ...process.env, NODE_OPTIONS: '' }, maxBuffer: 64 * 1024 * 1024 };
+  const node = (...args: string[]) => run(process.execPath, ['--conditions=in-tree', ...args], options);
+  const script = `const { readStatements } = await import('./tests/support/start-servers.ts');
+    process.stdout.write(await readStatements());`;
+  const [{ stdout }] = await Promise.all([
+    node('--input-type=module', '--eval', script),
+    node('infra/bundle/build.ts'),
+  ]);
+  return { root, dist: join(root, 'dist'), rights: JSON.parse(stdout) };
 }
 
 /** Installed packages, and the release's own workspaces in the place of ours. */
@@ -134,16 +138,4 @@ async function linkModules(root: string): Promise<void> {
       linked(join('packages', name, 'node_modules'), join('packages', name, 'node_modules')),
     ),
   ]);
-}
-
-/** The rights of each function of a release, as start-servers.ts reads those of this one. */
-export async function statementsOf({ root }: Release): Promise<Record<string, unknown>> {
-  const script = `const { readStatements } = await import('./tests/support/start-servers.ts');
-    process.stdout.write(await readStatements()); process.exit();`;
-  const { stdout } = await run(
-    process.execPath,
-    ['--conditions=in-tree', '--input-type=module', '--eval', script],
-    { cwd: root, env: { ...process.env, NODE_OPTIONS: '' }, maxBuffer: 64 * 1024 * 1024 },
-  );
-  return JSON.parse(stdout);
 }

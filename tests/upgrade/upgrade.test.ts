@@ -7,7 +7,7 @@ import { builtFunctions } from '../infra/packaging.ts';
 import { untilEnd } from '../support/serve.ts';
 import { emptyTable, readTable, type TableImage } from '../support/table-image.ts';
 import { journeys, type Known } from './journeys.ts';
-import { checkOut, type Side, startSide, statementsOf } from './side.ts';
+import { checkOut, type Side, startSide } from './side.ts';
 import { addition, addToAll, dropped, missing } from './stage.ts';
 
 /*
@@ -20,11 +20,14 @@ import { addition, addToAll, dropped, missing } from './stage.ts';
 jest.setTimeout(120_000);
 
 const names = Object.keys(journeys);
-const own = { root: resolve('.'), dist: await builtFunctions() };
-const before = release.before === undefined ? undefined : await checkOut(release.before);
+const [dist, before] = await Promise.all([
+  builtFunctions(),
+  release.before === undefined ? undefined : checkOut(release.before),
+]);
+const own = { root: resolve('.'), dist };
 if (before) {
   const rights: Record<string, unknown> = JSON.parse(String(process.env.TEST_STATEMENTS));
-  const earlier = { ...rights, ...(await statementsOf(before)) };
+  const earlier = { ...rights, ...before.rights };
   const named = Object.entries(earlier).map(([name, list]) => [`${name}~before`, list]);
   process.env.TEST_STATEMENTS = JSON.stringify({ ...rights, ...Object.fromEntries(named) });
 }
