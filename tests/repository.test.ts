@@ -469,7 +469,7 @@ describe('the lines', () => {
     // Oracles, the reviewed template, tricks that saved a percent
     58: [-99, 32, 140, 6, -285],
     // Bounds, remembered parameters, releases, the read path
-    59: [647, 160, 335, 55, 759],
+    59: [652, 160, 334, 55, 788],
     // The client, the command, results for clients that wait, the reader of packs
     60: [297, 11, 43, 1764, 686],
     // The site and the studio

@@ -7,7 +7,7 @@ import { onRevision } from '../store/items.ts';
 import { nodeKey } from '../store/keys.ts';
 import { update, updating } from '../store/write.ts';
 import { type Outcome, worker } from '../work/worker.ts';
-import { alignVersions } from './bans.ts';
+import { alignVersions, maxAtOnce } from './bans.ts';
 import { areCopiesDropped } from './cached-copies.ts';
 import { alignArchives } from './denied-archives.ts';
 import { endIntent, owesAlignment } from './intents.ts';
@@ -68,17 +68,22 @@ async function alignNode(
   return 'more';
 }
 
-/** From where the last run has come to. */
+/** The versions of one large node must not keep the archives of others from being denied. */
+const maxRunMs = 50_000;
+
+/** From where the last run has come to. The first run of a large node is for its archives. */
 async function followNode(
   context: Context,
   node: NodeRecord,
 ): Promise<{ last: string | undefined; isOver: boolean }> {
+  const isFirst = node.aligned_to === undefined && (node.versions ?? 0) > maxAtOnce;
+  const until = isFirst ? 0 : Date.now() + maxRunMs;
   let last = node.aligned_to;
   for (;;) {
     const next = await alignVersions(context, node, last);
     if (next === undefined) return { last, isOver: true };
     last = next;
-    if (isLate(context)) return { last, isOver: false };
+    if (isLate(context) || Date.now() > until) return { last, isOver: false };
   }
 }
 

@@ -221,7 +221,7 @@ function changeBan(
 }
 
 /** With their node and the chosen one they stay below the 4 MB of a transaction. A page of large ones has fewer. */
-const maxAtOnce = 25;
+export const maxAtOnce = 25;
 
 /**
  * Gives a page of a node's versions its publisher, and the bans that follow from the state of both. Returns the sort key

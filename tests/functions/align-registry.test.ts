@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { stopDate } from '@node-registry/testing/clock';
 import { handler } from '../../functions/align-registry.ts';
+import { s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl } from '../../lib/bucket/object-keys.ts';
 import { align } from '../../lib/registry/alignment.ts';
 import { banNode, banNodeVersion, banPublisher, unbanNode } from '../../lib/registry/bans.ts';
@@ -17,10 +18,18 @@ import { admin, adminJson } from '../support/admin.ts';
 import { failCalls, intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
 import { runQueue } from '../support/queue.ts';
-import { addToken, addVersion, putItem, setFields, storedItem, storedNode } from '../support/registry.ts';
+import {
+  addNode,
+  addToken,
+  addVersion,
+  putItem,
+  setFields,
+  storedItem,
+  storedNode,
+} from '../support/registry.ts';
 import { serve } from '../support/serve.ts';
 import { addTwoPublishers, from, nodeId, ownersNow, to } from '../support/two-publishers.ts';
-import { finalize, publish, put, sha256, storedVersion } from '../support/uploads.ts';
+import { finalize, publish, put, putObject, sha256, storedVersion } from '../support/uploads.ts';
 import { setVariables } from '../support/variables.ts';
 import { handOver } from '../support/work.ts';
 
@@ -181,6 +190,26 @@ test('a ban reads each large version once, however often it goes on, and a ban o
   expect(all.read).toBeLessThan(1.5 * 40 * 60);
   const states = await Promise.all(labels.map((label) => storedVersion(nodeId, label)));
   expect(states.filter((state) => nodeVersionRecord(state).bans?.node === 'spam')).toHaveLength(40);
+});
+
+test('a ban of a publisher denies the archives of all its nodes before the versions of a large one follow', async () => {
+  const ids = [...Array(7).keys()].map((place) => `${nodeId}-${place}`);
+  for (const id of ids) {
+    await addNode(from, id, { versions: 51 });
+    for (let minor = 0; minor < 51; minor += 1) await addVersion(from, id, `1.${minor}.0`);
+    await putObject(`archives/${id}/1.0.0/a.zip`, Buffer.from('zip'));
+  }
+  const calls: string[] = [];
+  for (const client of [dynamodb, s3()])
+    intercept(client, async ({ command, input, send }) => {
+      calls.push(/VERSION#1.50.0"}.*fraud/.test(JSON.stringify(input)) ? 'last version' : command);
+      return send();
+    });
+  await admin('publisher', 'ban', from, '--reason', 'fraud');
+
+  const denied = calls.flatMap((call, place) => (call === 'PutObjectTaggingCommand' ? place : []));
+  expect([denied.length, calls.filter((call) => call === 'last version').length]).toEqual([7, 7]);
+  expect(Math.max(...denied)).toBeLessThan(calls.indexOf('last version'));
 });
 
 describe('the archives of a banned node', () => {

@@ -55,30 +55,29 @@ export async function aligning(
 const nodesAtOnce = 6;
 
 async function alignAll({ publisher, nodesOf, nodeIds = [] }: Followers, denied: Set<string>): Promise<void> {
-  if (publisher !== undefined) await alignOne(publisherKey(publisher), denied, () => {});
+  if (publisher !== undefined) await alignEach([publisherKey(publisher)], denied);
   const owned = nodesOf === undefined ? [] : await listOwnedNodes(newContext(), nodesOf);
   const names = [...nodeIds, ...owned.map(({ node_id }) => node_id)];
-  const keys = new Map(names.map(nodeKey).map((key) => [keyName(key), key]));
-  let done = 0;
-  const progress = (what: string) =>
-    process.stderr.write(`${what}: ${done} of ${keys.size} nodes are done.\n`);
-  await inParallel(keys.values(), nodesAtOnce, async (key) => {
-    await alignOne(key, denied, () => progress('The distribution drops its copies'));
-    done += 1;
-    if (done % 100 === 0) progress('Versions and archives follow');
-  });
+  await alignEach([...new Map(names.map(nodeKey).map((key) => [keyName(key), key])).values()], denied);
 }
 
 const stepMs = 300_000;
 const pauseMs = 5_000;
 
-async function alignOne(key: Key, denied: Set<string>, onWait: () => void): Promise<void> {
-  for (;;) {
-    const record = alignedRecord((await get(newContext(), key))[0]);
-    const onDenied = (keys: readonly string[]) => keys.forEach((each) => void denied.add(each));
-    const outcome = record && (await align({ deadline: Date.now() + stepMs }, record, onDenied));
-    if (outcome !== 'more') return;
-    onWait();
+/** In rounds: archives of all come before the versions of large ones, and copies are dropped meanwhile. */
+async function alignEach(keys: readonly Key[], denied: Set<string>): Promise<void> {
+  const onDenied = (archives: readonly string[]) => archives.forEach((each) => void denied.add(each));
+  for (let left = keys; left.length > 0; ) {
+    const more: Key[] = [];
+    await inParallel(left.values(), nodesAtOnce, async (key) => {
+      const record = alignedRecord((await get(newContext(), key))[0]);
+      const outcome = record && (await align({ deadline: Date.now() + stepMs }, record, onDenied));
+      if (outcome === 'more') more.push(key);
+    });
+    left = more;
+    if (left.length === 0) return;
+    const done = keys.length - left.length;
+    process.stderr.write(`Archives, versions and copies follow: ${done} of ${keys.length} are done.\n`);
     await pause(pauseMs);
   }
 }
