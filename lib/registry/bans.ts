@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { markDenied } from '../bucket/bucket.ts';
 import type { Context } from '../context.ts';
 import { type Beside, decide, type Found } from '../store/decide.ts';
 import { type Changes, onRevision, withChanges } from '../store/items.ts';
@@ -6,7 +7,7 @@ import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { updating } from '../store/write.ts';
 import { lanes } from '../work/lanes.ts';
 import { owesNothing, timeText } from '../work/owe.ts';
-import { type Changed, change, changeOf, changeVersion, existingNode } from './changes.ts';
+import { type Changed, change, changeOf, changeVersion, changeVersions, existingNode } from './changes.ts';
 import { owesAlignment } from './intents.ts';
 import { showsLatest, versionWrites } from './node-versions.ts';
 import { forgetPending, recordPending } from './pending-versions.ts';
@@ -97,6 +98,28 @@ export function banNodeVersion(
     if (changes || action === 'node-version ban' || isTakenDown(current, history, reason)) return changes;
     return {};
   });
+}
+
+/** As many as a transaction of a second or two has. */
+export const maxBannedAtOnce = 10;
+
+/** Bans some versions of a node, and denies their archives at once. Returns those that exist. */
+export async function banNodeVersions(
+  context: Context,
+  operator: Operator,
+  nodeId: string,
+  versions: readonly string[],
+  reason: string,
+): Promise<Changed<NodeVersionRecord>[]> {
+  const entry = { action: 'node-version ban', detail: reason };
+  const change = { nodeId, versions, entry, isAligned: true } as const;
+  const banned = await changeVersions(context, operator, change, (current) =>
+    bansTo(current, { ...current.bans, version: reason }),
+  );
+  // One by one they would wait for all others. What fails, or was deleted, is left to what follows.
+  const keys = banned.flatMap(({ result, changed }) => (changed && result.archive_key) || []);
+  if (keys.length > 1) await Promise.allSettled(keys.map((key) => markDenied(key, true)));
+  return banned;
 }
 
 function isTakenDown(

@@ -148,44 +148,71 @@ export function existingNode(item: Item | undefined, nodeId: string): NodeRecord
 
 interface VersionChange {
   nodeId: string;
-  version: string;
   entry: { action: string; detail?: string };
   /** Whether its archive follows. */
   isAligned?: true;
 }
 
+type VersionDecision = (
+  current: NodeVersionRecord,
+  history: HistoryRecord[],
+) => Changes<NodeVersionRecord> | undefined;
+
 /** The operator's change of a version, with the node's copy of its latest version. */
-export function changeVersion(
+export async function changeVersion(
   context: Context,
   operator: Operator,
-  { nodeId, version, entry, isAligned }: VersionChange,
-  decision: (current: NodeVersionRecord, history: HistoryRecord[]) => Changes<NodeVersionRecord> | undefined,
+  { version, ...change }: VersionChange & { version: string },
+  decision: VersionDecision,
 ): Promise<Changed<NodeVersionRecord>> {
-  const normal = normalizeVersion(version);
+  const [changed] = await changeVersions(context, operator, { ...change, versions: [version] }, decision);
+  if (!changed) throw noSuchVersion(change.nodeId, version);
+  return changed;
+}
+
+/** Some of a node's at once: alone, each would also write the node, and list all. Returns those that exist. */
+export function changeVersions(
+  context: Context,
+  operator: Operator,
+  { nodeId, versions, entry, isAligned }: VersionChange & { versions: readonly string[] },
+  decision: VersionDecision,
+): Promise<Changed<NodeVersionRecord>[]> {
   const of = nodeKey(nodeId);
-  const key = normal === undefined ? undefined : nodeVersionKey(nodeId, normal);
+  const labels = new Set(versions.flatMap((version) => normalizeVersion(version) ?? []));
   const first = {
     node: of,
-    version: key,
+    versions: { each: [...labels].map((label) => nodeVersionKey(nodeId, label)) },
     history: { below: entry.action === 'takedown' ? historyKeysOf(of) : undefined },
   };
-  const following = async (found: Found<typeof first>) => {
-    const listed = await listVersions(context, nodeId);
-    return { rival: rivalOf(nodeRecord(found.node), nodeVersionRecord(found.version)?.id, listed) };
+  const following = async ({ node, versions: named }: Found<typeof first>) => {
+    const ids = new Set(named.map(({ id }) => id));
+    const others = (await listVersions(context, nodeId)).filter(({ id }) => !ids.has(id));
+    return { rival: rivalOf(nodeRecord(node), undefined, others) };
   };
-  return change(context, operator, { first, following }, ({ history, rival, ...found }, { id }) => {
+  return decide(context, { first, following }, ({ history, rival, ...found }, once) => {
     const node = existingNode(found.node, nodeId);
-    const current = nodeVersionRecord(found.version);
-    if (!current) throw noSuchVersion(nodeId, version);
-    const changes = decision(current, history.map(historyRecord));
-    if (!changes) return { done: current };
-    const owed = isAligned && owesAlignment(node, node.publisher_id, id, current.version);
+    const all = found.versions.map((item) => {
+      const before = nodeVersionRecord(item);
+      return { before, changes: decision(before, history.map(historyRecord)) };
+    });
+    const result = all.map(({ before, changes }) => ({
+      result: withChanges(before, changes ?? {}),
+      changed: changes !== undefined,
+    }));
+    const changed = all.flatMap(({ before, changes }) => (changes ? { before, changes } : []));
+    const [one, ...rest] = changed;
+    if (!one) return { result };
+    const label = rest.length === 0 ? one.before.version : undefined;
+    const owed = isAligned && owesAlignment(node, node.publisher_id, once.id, label);
+    const histories = changed.map(({ before }, place) =>
+      historyOf(
+        operator,
+        { of, subject: `${node.id} ${before.version}`, ...entry },
+        { ...once, id: `${once.id}-${place}` },
+      ),
+    );
     const others = rival ? [nodeVersionRecord(rival)] : [];
-    return {
-      change: { of, subject: `${node.id} ${current.version}`, ...entry },
-      writes: versionWrites(node, others, [{ before: current, changes }], owed || {}),
-      result: withChanges(current, changes),
-    };
+    return { writes: [...versionWrites(node, others, changed, owed || {}), ...histories], result };
   });
 }
 

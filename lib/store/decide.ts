@@ -13,12 +13,12 @@ import { transact, type Write, writeAlone } from './write.ts';
  * was made for. If another writer was faster, the records are read and the decision is made again.
  */
 
-/** One record; the records whose sort keys begin with the key's, all or a page after one; some fields of records. */
+/** One record; the records whose sort keys begin with the key's, all or a page after one; records, or some fields of each. */
 type Read =
   | Key
   | undefined
   | { below: Key | undefined; limit?: number; after?: Key | undefined }
-  | { each: readonly Key[]; fields: readonly string[] };
+  | { each: readonly Key[]; fields?: readonly string[] };
 
 /** What a decision depends on, each by the name under which the decision gets it. */
 export type Named = Readonly<Record<string, Read>>;

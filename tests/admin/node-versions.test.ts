@@ -5,7 +5,11 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { handler as publish } from '../../functions/publish-node-version.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
+import { s3 } from '../../lib/bucket/bucket.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { admin, adminJson } from '../support/admin.ts';
+import { intercept } from '../support/intercept.ts';
+import { putObject } from '../support/uploads.ts';
 import { invoke } from '../support/invoke.ts';
 import {
   addNode,
@@ -125,12 +129,32 @@ describe('node-version ban of many', () => {
 
   test('bans all versions of a token or a trust, more than one batch of them, and no other', async () => {
     const stolen = Array.from({ length: 26 }, (_, patch) => `1.0.${patch}`);
-    for (const version of stolen) await addVersion('acme', nodeId, version, { token_id: thief, createdAt });
+    for (const version of stolen)
+      await addVersion('acme', nodeId, version, {
+        ...{ token_id: thief, createdAt, changelog: "thief's log" },
+        archive_key: `archives/${nodeId}/${version}/a.zip`,
+      });
     await addVersion('acme', nodeId, '2.0.0', { token_id: other, createdAt });
     await addVersion('acme', nodeId, '3.0.0', { trust_id: thief, createdAt });
+    for (const each of stolen) await putObject(`archives/${nodeId}/${each}/a.zip`, Buffer.from('zip'));
+    const calls: string[] = [];
+    for (const client of [dynamodb, s3()])
+      intercept(client, async ({ command, send }) => {
+        const output = await send();
+        calls.push(`${command.replace('Command', '')} ${/thief's log/.test(JSON.stringify({ ...output }))}`);
+        return output;
+      });
     const { status, stdout } = await admin('node-version', 'ban', '--token', thief, ...reason);
+    const times = (name: string) => calls.filter((call) => call.startsWith(name)).length;
 
     expect([status, stdout.match(/^Banned version/gm)?.length]).toEqual([0, 26]);
+    // Each version costs its node's write too, and a list of all, so they share them; none waits for the last one's ban.
+    expect([times('TransactWriteItems'), times('Scan true')]).toEqual([3, 0]);
+    const [denied, last] = [
+      calls.indexOf('PutObjectTagging false'),
+      calls.lastIndexOf('TransactWriteItems false'),
+    ];
+    expect(denied).toBeLessThan(last);
     expect(new Set(await Promise.all(stolen.map(statusOf)))).toEqual(new Set(['NodeVersionStatusBanned']));
     await admin('node-version', 'ban', '--trust', thief, ...reason);
     expect([await statusOf('2.0.0'), await statusOf('3.0.0')]).toEqual([

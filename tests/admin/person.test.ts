@@ -33,7 +33,11 @@ test('person erase, killed at every write, leaves sums and no record that names 
   await admin('member', 'add', `${id}-own`, 'owner', '--role', 'owner');
   await ask('POST /publishers/{publisherId}/invitations', 'owner', { publisherId: id }, { user_id: user });
   await admin('publisher', 'rename', `${id}-own`, `${id}-mine`);
-  const body = { personal_access_token: await addToken(id), node: {}, node_version: { version: '1.0.0' } };
+  const body = {
+    personal_access_token: await addToken(id),
+    node: {},
+    node_version: { version: '1.0.0', changelog: 'News' },
+  };
   await invoke(publish, 'publish-node-version', { ...call, body });
   await invoke(updateNode, 'update-node', { ...call, body: { name: 'Named' } });
   await invoke(updateHostNode, 'update-host-node', {
@@ -46,13 +50,15 @@ test('person erase, killed at every write, leaves sums and no record that names 
   const before = await sum(user);
 
   // Each run dies at its third write, after the record of the command, so that each write is the last of one run.
-  let status = 1;
+  let [status, isRead] = [1, false];
   for (let run = 0; status !== 0 && run < 40; run += 1) {
     let writes = 0;
     const remove = intercept(dynamodb, async ({ command, send }) => {
       if (!/Get|Query|Scan/.test(command)) writes += 1;
       if (writes > 2) throw new Error('killed');
-      return send();
+      const output = await send();
+      isRead ||= command === 'ScanCommand' && JSON.stringify({ ...output }).includes('News');
+      return output;
     });
     ({ status } = await admin('person', 'erase', user).catch(() => ({ status: 1 })));
     remove();
@@ -62,7 +68,7 @@ test('person erase, killed at every write, leaves sums and no record that names 
   const ofPerson = items.filter(({ pk }) => pk === personKey(memberIdOf(user)).pk);
   const [{ user: hash }] = await adminJson('limit', 'list');
 
-  expect([records, ofPerson]).toEqual([[], []]);
+  expect([records, ofPerson, isRead]).toEqual([[], [], false]);
   expect(hash).toMatch(/^erased:/);
   expect([before.length, await sum(hash)]).toEqual([1, before]);
 });

@@ -134,6 +134,7 @@ describeInterleavings({
   cases: [
     // The node was read after its versions.
     'ban of a version | upload event | meet | 3',
+    'ban of a version | upload event | meet | 4',
     'withdrawal of a version | upload event | meet | 3',
     // Nobody looked for an archive that was copied after the ban had.
     'try of an upload | ban of a node | last | 8',

@@ -36,9 +36,9 @@ export async function listAllNodes(): Promise<NodeRecord[]> {
 
 type Wanted = { [Name in 'status' | 'token_id' | 'trust_id']?: string | undefined };
 
-/** The versions with all of these fields, the oldest first. Reads the whole table. */
-export async function findVersions(wanted: Wanted): Promise<NodeVersionRecord[]> {
-  const all = await Array.fromAsync(scanVersions(wanted), nodeVersionRecord);
+/** The versions with all of these fields, the oldest first, or some fields of each. Reads the whole table. */
+export async function findVersions(wanted: Wanted, fields?: string[]): Promise<NodeVersionRecord[]> {
+  const all = await Array.fromAsync(scanVersions(wanted, fields), nodeVersionRecord);
   return all.sort((a, b) => a.createdAt.localeCompare(b.createdAt, 'en'));
 }
 
@@ -54,7 +54,7 @@ export async function sized<Owner extends { id: string }>(
 ): Promise<readonly (Owner & { archive_bytes?: number })[]> {
   if (!isBySize) return owners;
   const bytes = new Map<string, number>();
-  for await (const item of scanVersions({}, { ProjectionExpression: `${of}, size_bytes` })) {
+  for await (const item of scanVersions({}, [of, 'size_bytes'])) {
     const { [of]: id, size_bytes = 0 } = nodeVersionRecord(item);
     bytes.set(id, (bytes.get(id) ?? 0) + size_bytes);
   }
@@ -62,14 +62,14 @@ export async function sized<Owner extends { id: string }>(
   return all.sort((a, b) => b.archive_bytes - a.archive_bytes);
 }
 
-function scanVersions(wanted: Wanted, projection = {}) {
+function scanVersions(wanted: Wanted, fields: readonly string[] = []) {
   const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
   const values = [['sk', nodeVersionKey('', '').sk], ...given] as const;
   return scan({
     FilterExpression: `begins_with(#sk, :sk)${given.map(([name]) => ` AND #${name} = :${name}`).join('')}`,
     ExpressionAttributeNames: Object.fromEntries(values.map(([name]) => [`#${name}`, name])),
     ExpressionAttributeValues: Object.fromEntries(values.map(([name, S = '']) => [`:${name}`, { S }])),
-    ...projection,
+    fields,
   });
 }
 

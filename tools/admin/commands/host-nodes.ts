@@ -55,8 +55,7 @@ const nodeSortKey = nodeKey('').sk;
 /** Nodes, and the keys of host nodes. */
 const nodesAndNames = {
   FilterExpression: 'sk = :node OR begins_with(sk, :hostNode)',
-  ProjectionExpression: 'pk, sk, id, publisher_id, created_at, #status, latest_version',
-  ExpressionAttributeNames: { '#status': 'status' },
+  fields: ['pk', 'sk', 'id', 'publisher_id', 'created_at', 'status', 'latest_version'],
   ExpressionAttributeValues: { ':node': { S: nodeSortKey }, ':hostNode': { S: hostNodePrefix } },
 };
 

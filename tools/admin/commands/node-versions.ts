@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { compareVersions } from '@node-registry/registry-rules/version-label';
+import { compareVersions, normalizeVersion } from '@node-registry/registry-rules/version-label';
 import {
   changeWithdrawal,
   editNodeVersion,
@@ -16,7 +16,9 @@ import { NodeVersionStatus } from '@node-registry/registry-rules/schemas/node-ve
 import { memberTable } from './publishers.ts';
 import { command, type CommandResult, textOf, unfinished, UsageError } from '../command.ts';
 import { fields, table } from '@node-registry/command-line/table';
-import { banNodeVersion, unbanNodeVersion } from '../../../lib/registry/bans.ts';
+import * as bans from '../../../lib/registry/bans.ts';
+import { inParts } from '../../../lib/in-parallel.ts';
+import { noSuchVersion } from '../../../lib/registry/changes.ts';
 import { extractNodeVersion } from '../registry/extraction.ts';
 import { findStage } from '../target.ts';
 
@@ -230,17 +232,29 @@ export const ban = command({
     const versions = await versionsToBan(named, options);
     const results: CommandResult[] = [];
     let failed = 0;
-    for (const { node, version } of versions)
-      try {
-        results.push(resultOf('Banned', await banNodeVersion(newContext(), actor, node, version, reason)));
-      } catch (error) {
-        if (versions.length === 1) throw error;
-        failed += 1;
-        results.push({ data: { node_id: node, version, error: textOf(error) }, text: String(textOf(error)) });
+    const nodes = Map.groupBy(versions, ({ node }) => node);
+    for (const [node, all] of nodes)
+      for (const part of inParts(all, bans.maxBannedAtOnce)) {
+        const labels = part.map(({ version }) => version);
+        const context = { deadline: Date.now() + 60_000 };
+        const made = await bans
+          .banNodeVersions(context, actor, node, labels, reason)
+          .catch((error) => ({ error }));
+        for (const label of labels) {
+          const isIt = ({ result }: Changed<NodeVersionRecord>) => result.version === normalizeVersion(label);
+          const found = 'error' in made ? undefined : made.find(isIt);
+          const error = 'error' in made ? made.error : noSuchVersion(node, label);
+          if (!found && versions.length === 1) throw error;
+          if (!found) failed += 1;
+          const data = { node_id: node, version: label, error: textOf(error) };
+          results.push(found ? resultOf('Banned', found) : { data, text: String(textOf(error)) });
+        }
+        if (versions.length > bans.maxBannedAtOnce)
+          process.stderr.write(`${results.length - failed} of ${versions.length} versions are banned.\n`);
       }
     const data = versions.length === 1 && named.node ? results[0]?.data : results.map((each) => each.data);
     const text = results.map((each) => each.text).join('\n') || 'No version matches.';
-    const nodeIds = versions.map(({ node }) => node);
+    const nodeIds = [...nodes.keys()];
     const problem = unfinished(failed, versions.length);
     return { ...(await aligning({ nodeIds }, async () => ({ data, text }))), ...(problem && { problem }) };
   },
@@ -265,7 +279,8 @@ async function versionsToBan(
     throw new UsageError('Give a node and a version, or one of --token, --trust and --file.');
   if (node) return [{ node, version }];
   if (file === undefined) {
-    const found = await findVersions({ status: undefined, token_id: token, trust_id: trust });
+    const fields = ['node_id', 'version', 'createdAt'];
+    const found = await findVersions({ token_id: token, trust_id: trust }, fields);
     return found.map((each) => ({ node: each.node_id, version: each.version }));
   }
   const lines = (await readFile(file, 'utf8')).split('\n').map((line) => line.trim());
@@ -283,7 +298,7 @@ export const unban = command({
   tellsOwners: true,
   examples: ['node-version unban demo-node 1.2.0'],
   async run({ node, version }, _, { actor }) {
-    const result = resultOf('Unbanned', await unbanNodeVersion(newContext(), actor, node, version));
+    const result = resultOf('Unbanned', await bans.unbanNodeVersion(newContext(), actor, node, version));
     return aligning({ nodeIds: [node] }, async () => result);
   },
 });
@@ -316,7 +331,7 @@ export const takedown = command({
   examples: ['takedown demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0 and change your keys"'],
   impact: async ({ node, version }) => `takes down ${await describeNodeVersion(node, version)}`,
   async run({ node: nodeId, version }, { reason }, { actor }) {
-    const { result } = await banNodeVersion(newContext(), actor, nodeId, version, reason, 'takedown');
+    const { result } = await bans.banNodeVersion(newContext(), actor, nodeId, version, reason, 'takedown');
     const { publisher } = await showNode(nodeId);
     const notice = `Version ${result.version} of "${result.node_id}" was taken down: ${reason}`;
     const members = Object.entries(publisher.members).map(([user, member]) => ({ user, ...member }));

@@ -82,10 +82,14 @@ export class Rejection extends Error {
   override readonly name = 'Rejection';
 }
 
-type Filter = Pick<
-  ScanCommandInput,
-  'FilterExpression' | 'ProjectionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
->;
+interface Filter
+  extends Pick<
+    ScanCommandInput,
+    'FilterExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
+  > {
+  /** Only these: all of the versions of a stage may have gigabytes. */
+  fields?: readonly string[];
+}
 
 /** The items of the whole table with a sort key, or only some of their fields. */
 export function scanFor(sk: string, filter: Filter = {}): AsyncGenerator<Item> {
@@ -94,10 +98,17 @@ export function scanFor(sk: string, filter: Filter = {}): AsyncGenerator<Item> {
 }
 
 /** The matching items of the whole table, for lookups without an index. The cost grows with the table. */
-export async function* scan(filter: Filter): AsyncGenerator<Item> {
+export async function* scan({ fields = [], ...filter }: Filter): AsyncGenerator<Item> {
+  const names = Object.fromEntries(fields.map((field, place) => [`#p${place}`, field]));
+  const projection = fields.length > 0 && {
+    ProjectionExpression: Object.keys(names).join(),
+    ExpressionAttributeNames: { ...filter.ExpressionAttributeNames, ...names },
+  };
   let start: AttributeMap | undefined;
   do {
-    const page = new ScanCommand({ TableName: tableName(), ...filter, ExclusiveStartKey: start });
+    const page = new ScanCommand({
+      ...{ TableName: tableName(), ...filter, ...projection, ExclusiveStartKey: start },
+    });
     const { Items = [], LastEvaluatedKey } = await untilAnswered(newContext(), 'Scan', () =>
       dynamodb.send(page),
     );

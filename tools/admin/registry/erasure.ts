@@ -43,7 +43,9 @@ export interface Person {
 /** Everything that names a person. Changes nothing. */
 export async function findPerson(userId: string): Promise<Person> {
   const caller = callerName({ userId });
+  const fields = ['pk', 'sk', 'id', 'members', 'action', 'actor', 'caller', 'subject'];
   const found = scan({
+    fields: [...fields, 'edited_by', 'published_by', 'user_id'],
     FilterExpression:
       'attribute_exists(members.#user) OR caller = :caller OR actor = :caller OR edited_by = :caller OR published_by = :user OR user_id = :user OR pk = :person OR subject IN (:caller, :user)',
     ExpressionAttributeNames: { '#user': userId },
@@ -77,7 +79,12 @@ export async function erasePerson(
   // Without a name in the history.
   for (const { id } of publishers)
     await removeMember(actor, id, userId, { ...options, of: { action: 'person erase', subject: id } });
-  await inParallel(naming.values(), maxAtOnce, (record) => eraseName(record, { userId, caller }));
+  let done = 0;
+  await inParallel(naming.values(), maxAtOnce, async (record) => {
+    await eraseName(record, { userId, caller });
+    done += 1;
+    if (done % 1000 === 0) process.stderr.write(`${done} of ${naming.length} records are done.\n`);
+  });
   const records = publishers.length + naming.length;
   const change = { of: keyOfAccount(erasedCaller(caller)), action: 'person erase', subject: 'erased' };
   if (records > 0) await transact(newContext(), [adminHistory(actor, change)]);

@@ -120,12 +120,12 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
 const contextOfAll = () => ({ deadline: Date.now() + 10 * 60_000 });
 
 async function listIds(): Promise<string[]> {
-  const nodes = scanFor(nodeKey('').sk, { ProjectionExpression: 'id' });
+  const nodes = scanFor(nodeKey('').sk, { fields: ['id'] });
   return Array.fromAsync(nodes, (item) => foldNodeId(nodeRecord(item).id));
 }
 
 async function listPublishers(): Promise<string[]> {
-  const publishers = scanFor(publisherKey('').sk, { ProjectionExpression: 'id' });
+  const publishers = scanFor(publisherKey('').sk, { fields: ['id'] });
   return Array.fromAsync(publishers, (item) => publisherRecord(item).id);
 }
 
