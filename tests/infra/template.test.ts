@@ -55,7 +55,8 @@ describe('the API', () => {
     const own = selfServiceContracts.map(({ method, path }) => `${method} ${path}`);
     const methods = [plain, full].map((stage) => properties(stage, 'HttpApi').CorsConfiguration.AllowMethods);
 
-    expect(routesOf(full)).toEqual(expect.arrayContaining([...own, 'GET /users/publishers/']));
+    const missing = [...own, 'GET /users/publishers/'].filter((each) => !routesOf(full).includes(each));
+    expect({ missing }).toEqual({ missing: [] });
     expect(JSON.stringify(plain.template)).not.toMatch(
       /self-?service|\/users|LOGIN_|PROXY_(?:ACCESS|CLAIM)"|ACCOUNT_URL/i,
     );

@@ -42,7 +42,7 @@ describe('the local pages', () => {
     expect((await ask('GET', '/reference/')).body).toContain("OWNER='owner-token&lt;/script&gt;'");
   });
 
-  test('show client code of each operation, but of those for clients of a provider', async () => {
+  test('show client code of each operation, a paid one by the table of the studio, but of those for clients of a provider', async () => {
     const [, ...articles] = (await ask('GET', '/reference/')).body.split('<article id="');
     const without = articles.filter((article) => !article.includes('await registry.'));
 

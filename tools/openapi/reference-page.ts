@@ -1,17 +1,18 @@
 import { layout, plainSite } from '@node-registry/site/layout';
 import { type Content, html, Markup } from '@node-registry/site/markup';
 import { marked } from 'marked';
+import { operations } from '../local/studio/operations.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the form of our own OpenAPI document is checked where it is made
 type Json = any;
 
-/** The methods of the typed client. */
+/** The methods of the typed client; those of paid operations are the studio's. */
 const methods: Record<string, string> = {
   bulkNodeVersions: 'versions.bulk',
   publishNodeVersion: 'versions.register',
   updateNode: 'nodes.update',
-  ...{ updateHostNode: 'hostNodes.update', relightImage: 'images.relight', textToVideo: 'videos.fromText' },
-  ...{ extendVideo: 'videos.extend', multiframeVideo: 'videos.multiframe' },
+  updateHostNode: 'hostNodes.update',
+  ...Object.fromEntries(operations.map(({ name, method }) => [name, method])),
 };
 const limits = 'minimum maximum minLength maxLength minItems maxItems enum default deprecated'.split(' ');
 const maxDepth = 2;

@@ -38,12 +38,18 @@ async function payWith(user: string, name: ProxyName, body: Record<string, unkno
 
 const bodies: Record<ProxyName, (image: string) => Record<string, unknown>> = {
   'relight-image': (image) => ({ image }),
+  'text-to-video': (image) => ({ images: [image] }),
+  'extend-video': (image) => ({ images: [image] }),
   'multiframe-video': (image) => ({
     start_image: image,
     image_settings: [{ key_image: image }, { key_image: 'https://example.com/b.png' }],
   }),
 };
-const bodyWith = (name: ProxyName, image: string) => bodies[name]?.(image) ?? { images: [image] };
+const bodyWith = (name: ProxyName, image: string) => {
+  const body = bodies[name];
+  if (!body) throw new Error(`Say in bodies where ${name} takes an image; if nowhere, leave it out here.`);
+  return body(image);
+};
 
 describe('an image that a request names as an upload', () => {
   test.each(proxyNames)(

@@ -21,15 +21,12 @@ function Studio({ config }: { config: StudioConfig }) {
     const { apiUrl, downloadsUrl } = config;
     return createRegistryClient({ baseUrl: apiUrl, downloadsUrl, accessToken, orders });
   }, [config]);
-  const { images, videos } = registry;
   // The form's fields come from the same document as the types.
-  const calls = {
-    relightImage: images.relight,
-    textToVideo: videos.fromText,
-    extendVideo: videos.extend,
-    multiframeVideo: videos.multiframe,
-  } as unknown as Record<string, PaidCall>;
-  const callOf = (name: string) => calls[name] as PaidCall;
+  const groups = registry as unknown as Record<string, Record<string, PaidCall>>;
+  const callOf = (name: string) => {
+    const [group = '', verb = ''] = operations.find((each) => each.name === name)?.method.split('.') ?? [];
+    return groups[group]?.[verb] as PaidCall;
+  };
   const { tasks, start, resume } = useTasks(registry);
   const view = useView();
   const { requests, isLive } = useStack();
