@@ -125,6 +125,7 @@ describeInterleavings({
     'index | unban of a publisher',
     'transfer | ban of a publisher',
     'rename | publish of a node',
+    'publish of a node | rename',
     'removal of a member | token of a member',
     'token of a member | removal of a member',
     ...['publish of a node', 'revocation of a token', 'addition of a member'].map(
