@@ -177,10 +177,9 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
 
     finalizeUpload: [
       // A version is activated only while its publisher and the token that it was published with are in good standing.
-      { table: ['BatchGetItem'], keys: ['nodes', 'publishers'] },
+      { table: ['BatchGetItem'], keys: ['nodes', 'publishers', 'pending'] },
       // It drops a version that no archive has come for.
-      { table: ['UpdateItem', 'DeleteItem'], keys: ['nodes'] },
-      { table: ['UpdateItem'], keys: ['pending'] },
+      { table: ['UpdateItem', 'DeleteItem'], keys: ['nodes', 'pending'] },
       // The finalizer reads, copies and deletes one version of an upload, not a replacement.
       { bucket: ['GetObject', 'GetObjectVersion', 'DeleteObjectVersion'], folder: 'staging' },
       // After a rejected copy, HEAD of archives/ shows whether the same bytes are already there.

@@ -14,14 +14,13 @@ export const selfServiceDeployment = {
   rights: [
     {
       table: ['BatchGetItem'],
-      keys: ['publishers', 'people', 'newPublishers', 'blocks', 'nodes', 'callers', 'tasks'],
+      keys: ['publishers', 'people', 'newPublishers', 'blocks', 'nodes', 'callers', 'tasks', 'pending'],
     },
     { table: ['Query'], keys: ['publishers', 'people', 'nodes', 'owned', 'usage'] },
     { index: 'versions', keys: ['nodes'] },
     { table: ['PutItem', 'UpdateItem', 'DeleteItem'], keys: ['publishers', 'people', 'newPublishers'] },
     // A withdrawn version, and a dropped one.
-    { table: ['UpdateItem', 'DeleteItem'], keys: ['nodes'] },
-    { table: ['UpdateItem'], keys: ['pending'] },
+    { table: ['UpdateItem', 'DeleteItem'], keys: ['nodes', 'pending'] },
     // Bans and moves are the administration's, and archives the finalizer's.
     {
       table: ['PutItem', 'UpdateItem'],

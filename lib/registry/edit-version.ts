@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { note } from '../log.ts';
 import { type Decision, decide, type Once } from '../store/decide.ts';
 import { type Changes, type Item, namesIn, onRevision, withChanges } from '../store/items.ts';
-import { nodeKey, publisherKey } from '../store/keys.ts';
+import { begunVersionsKey, nodeKey, publisherKey } from '../store/keys.ts';
 import { updating, type Write } from '../store/write.ts';
 import { isIn } from '../work/lanes.ts';
 import { owe } from '../work/owe.ts';
@@ -16,6 +16,7 @@ import { dropping } from './pending-versions.ts';
 import { presentPublisher, underPresentId } from './publishers.ts';
 import {
   type Actor,
+  begunRecord,
   historyOf,
   type NodeRecord,
   type NodeVersionRecord,
@@ -174,7 +175,8 @@ function changeNamed(
   };
   return underPresentId(request.publisherId, (publisherId) => {
     note({ publisher_id: publisherId, node_id: nodeId });
-    const first = { publisher: publisherKey(publisherId), node: nodeKey(nodeId), block: blockOf(by) };
+    const keys = { publisher: publisherKey(publisherId), begun: begunVersionsKey(publisherId) };
+    const first = { ...keys, node: nodeKey(nodeId), block: blockOf(by) };
     return decide(context, { first, following }, (found, once): Decision<ChangedVersion> => {
       const { node, version } = may(by, action, {
         block: found.block,
@@ -186,8 +188,8 @@ function changeNamed(
       const changes = changesOf(version);
       if (changes === undefined) return { result: { version } };
       if (changes === 'drop') {
-        const dropped = dropping(node, version, { by, detail: reason }, once);
-        return { ...dropped, result: { version, change: changes } };
+        const writes = dropping(node, version, begunRecord(found.begun), { by, detail: reason }, once);
+        return { writes, result: { version, change: changes } };
       }
       const change = changeNames[action];
       const subject = `${node.id} ${version.version}`;

@@ -5,6 +5,7 @@ import { log } from '../log.ts';
 import { decide } from '../store/decide.ts';
 import { type Changes, onRevision } from '../store/items.ts';
 import {
+  begunVersionsKey,
   keyOf,
   nodeKey,
   nodeVersionKey,
@@ -21,6 +22,7 @@ import { versionWrites } from './node-versions.ts';
 import { type AnswerOf, closedBy } from './may.ts';
 import { dropping, forgetPending } from './pending-versions.ts';
 import {
+  begunRecord,
   credentialRecord,
   type NodeVersionRecord,
   nodeRecord,
@@ -167,13 +169,14 @@ export function reject(
 
 /** Its label is free again. False if it has changed. */
 export function dropVersion(context: Context, before: NodeVersionRecord): Promise<boolean> {
-  const first = { version: keyOf(before), node: nodeKey(before.node_id) };
+  const { node_id, publisher_id } = before;
+  const first = { version: keyOf(before), node: nodeKey(node_id), begun: begunVersionsKey(publisher_id) };
   return decide(context, { first }, (found, once) => {
     const [version, node] = [nodeVersionRecord(found.version), nodeRecord(found.node)];
     if (!version || !node || !isAwaited(version, before)) return { result: false };
     const detail = `It was not published within a day (${version.status_reason_code}).`;
     const by = { operator: 'finalizeUpload', publicReason: detail };
-    return { ...dropping(node, version, { by, detail }, once), result: true };
+    return { writes: dropping(node, version, begunRecord(found.begun), { by, detail }, once), result: true };
   });
 }
 

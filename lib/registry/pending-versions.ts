@@ -3,7 +3,7 @@ import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
-import type { Beside, Once } from '../store/decide.ts';
+import type { Once } from '../store/decide.ts';
 import { always, type Changes, type Condition, onRevision, Plus } from '../store/items.ts';
 import {
   begunVersionsKey,
@@ -119,9 +119,8 @@ export async function takeEntry(
   begun: Begun,
   gone: readonly EntryName[],
 ): Promise<boolean> {
-  const changes: Changes<BegunRecord> = { open: new Plus(1 - gone.length) };
+  const changes: Changes<BegunRecord> = { open: new Plus(1 - gone.length), [entryName(begun)]: Date.now() };
   for (const each of gone) changes[each] = null;
-  changes[entryName(begun)] = Date.now();
   const max = config.publishing().MAX_PENDING_VERSIONS - 1 + gone.length;
   const { written } = await update<BegunRecord>(context, begunVersionsKey(begun.publisherId), changes, [
     [entryName(begun), 'absent'],
@@ -133,15 +132,13 @@ export async function takeEntry(
 
 /** Of a version that is registered, whatever else waits; repeated calls are harmless. */
 export async function recordPending(context: Context, begun: Begun): Promise<void> {
-  const changes: Changes<BegunRecord> = { open: new Plus(1) };
-  changes[entryName(begun)] = Date.now();
+  const changes: Changes<BegunRecord> = { open: new Plus(1), [entryName(begun)]: Date.now() };
   await changeBegun(context, begun.publisherId, changes, [[entryName(begun), 'absent']]);
 }
 
 /** Call once a version's archive has arrived; repeated calls are harmless. */
 export async function forgetPending(context: Context, begun: Begun): Promise<void> {
-  const changes: Changes<BegunRecord> = { open: new Plus(-1) };
-  changes[entryName(begun)] = null;
+  const changes: Changes<BegunRecord> = { open: new Plus(-1), [entryName(begun)]: null };
   await changeBegun(context, begun.publisherId, changes, [[entryName(begun), 'exists']]);
 }
 
@@ -158,31 +155,31 @@ async function changeBegun(
   await update<BegunRecord>(context, begunVersionsKey(publisherId), changes, when).catch(warn(publisherId));
 }
 
-/** What drops a version that no archive has come for: its label is free again. */
+/** What drops a version that no archive has come for: its label is free again, and its entry leaves with it. */
 export function dropping(
   node: NodeRecord,
   version: NodeVersionRecord,
+  begun: BegunRecord | undefined,
   { by, detail }: { by: Actor; detail: string | undefined },
   once: Once,
-): { writes: Write[]; beside: Beside[] } {
+): Write[] {
   const subject = `${node.id} ${version.version}`;
-  const begun = { publisherId: version.publisher_id, nodeId: node.id, version: version.version };
-  return {
-    writes: [
-      deleting<NodeVersionRecord>(version, onRevision(version)),
-      updating<NodeRecord>(node, { versions: new Plus(-1) }, onRevision(node)),
-      historyOf(by, { of: nodeKey(node.id), action: 'node-version drop', subject, detail }, once),
-    ],
-    beside: [(context) => forgetPending(context, begun)],
-  };
+  const own = { nodeId: node.id, version: version.version };
+  const name = entryName(own);
+  const forgotten: Changes<BegunRecord> = { open: new Plus(-1), [name]: null };
+  return [
+    deleting<NodeVersionRecord>(version, onRevision(version)),
+    updating<NodeRecord>(node, { versions: new Plus(-1) }, onRevision(node)),
+    historyOf(by, { of: nodeKey(node.id), action: 'node-version drop', subject, detail }, once),
+    ...(begun && isBegun(begun, own) ? [updating<BegunRecord>(begun, forgotten, [[name, 'exists']])] : []),
+  ];
 }
 
 /** Call once the node exists: of concurrent publishes of one new node, only one creates it. */
 export async function countNewNode(context: Context, publisherId: string): Promise<void> {
   const now = Date.now();
   const yesterday = dayOf(now - dayMs);
-  const changes: Changes<PublishingRecord> = {};
-  changes[`nodes:${yesterday}`] = null;
+  const changes: Changes<PublishingRecord> = { [`nodes:${yesterday}`]: null };
   changes[`nodes:${dayOf(now)}`] = new Plus(1);
   const [key, once] = [publishingKey(publisherId), { isRepeatable: false }];
   await update<PublishingRecord>(context, key, changes, always, once).catch(warn(publisherId));

@@ -119,9 +119,8 @@ describe('429 too_many_requests', () => {
     await Promise.all(versions.map((version) => publish('matrix', version)));
     const today = new Date().toISOString().slice(0, 10);
 
-    expect(await storedItem(publishingKey(publisherId).pk, publishingKey(publisherId).sk)).toMatchObject({
-      [`nodes:${today}`]: 1,
-    });
+    const { pk, sk } = publishingKey(publisherId);
+    expect(await storedItem(pk, sk)).toMatchObject({ [`nodes:${today}`]: 1 });
   });
 
   test('ends for versions whose archives have arrived, though that was lost', async () => {
@@ -160,11 +159,8 @@ describe('the pending versions of a publisher', () => {
 
     expect(statuses).toEqual([201, 201, 201, 429, 429, 429, 429, 429]);
     expect(await begun()).toHaveLength(3);
-    await forgetPending(soon(), {
-      publisherId,
-      nodeId: `n-${publisherId}`,
-      version: (await begun())[0] ?? '',
-    });
+    const [version = ''] = await begun();
+    await forgetPending(soon(), { publisherId, nodeId: `n-${publisherId}`, version });
     failCalls(dynamodb, 'TransactWriteItemsCommand', new Error('down'));
     expect((await publish('n', '2.0.0')).status).toBe(500);
     expect(await begun()).toContain('2.0.0');
