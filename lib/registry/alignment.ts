@@ -1,7 +1,7 @@
 import { publishedFolder } from '../bucket/object-keys.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
-import { allEnded, inParallel } from '../in-parallel.ts';
+import { allEnded, inParallel, inParts } from '../in-parallel.ts';
 import { decide } from '../store/decide.ts';
 import { onRevision } from '../store/items.ts';
 import { nodeKey } from '../store/keys.ts';
@@ -16,6 +16,7 @@ import {
   type Aligned,
   type NodeRecord,
   nodeRecord,
+  type OwnedNodeRecord,
   type PublisherRecord,
   publisherRecord,
 } from './records.ts';
@@ -88,33 +89,49 @@ async function followNode(
 }
 
 const nodesAtOnce = 16;
+const pageOfNodes = 100;
 
 /** A publish that began before a move may still add a node. */
 const publishMs = 60_000;
 
 /** Its nodes follow a publisher: to the one that it is now, or, later, by its ban or the end of that. */
 async function alignPublisher(context: Context, publisher: PublisherRecord): Promise<Outcome> {
-  const { id, moved_to, moved_at } = publisher;
+  const { id, intent, moved_to, moved_at, aligned_to = '' } = publisher;
   const owned = await listOwnedNodes(context, id);
-  // Each transaction checks the same publisher, so moves are made one by one.
-  await inParallel(owned.values(), moved_to === undefined ? nodesAtOnce : 1, async (listed) => {
-    if (isLate(context)) return;
-    if (moved_to !== undefined) return followPublisher(context, publisher, listed);
-    const first = { item: nodeKey(listed.node_id) };
-    const isOwn = await decide(context, { first }, ({ item }, { id: intent }) => {
-      const node = nodeRecord(item);
-      if (node?.publisher_id !== id) return { result: false };
-      const owed = owesAlignment(node, id, intent);
-      return { writes: [updating<NodeRecord>(node, owed, onRevision(node))], result: true };
-    });
-    // A move that died had listed it here.
-    if (!isOwn) await unlist(context, listed);
+  if (moved_to !== undefined) {
+    // One by one, because each transaction checks the same publisher. What is done leaves the list.
+    for (const listed of owned) {
+      if (isLate(context)) return 'more';
+      await followPublisher(context, publisher, listed);
+    }
+    // This role may not move them.
+    if ((await readCredentials(context, id)).length > 0)
+      throw new Error(
+        `Tokens or trusts of "${id}" are left. Move them: npm run admin -- publisher merge ${id} --into ${await successorOf(context, id)}`,
+      );
+    return endIntent(context, publisher, moved_at === undefined ? 0 : Date.parse(moved_at) + publishMs);
+  }
+  const left = owned.filter(({ sk }) => sk > aligned_to);
+  for (const page of inParts(left, pageOfNodes)) {
+    await inParallel(page.values(), nodesAtOnce, (listed) => tellNode(context, id, listed));
+    const last = page.at(-1);
+    if (isLate(context) && intent !== undefined && last && last !== left.at(-1)) {
+      await update<PublisherRecord>(context, publisher, { aligned_to: last.sk }, [['intent', '=', intent]]);
+      return 'more';
+    }
+  }
+  return endIntent(context, publisher, 0);
+}
+
+/** A node of a publisher that was banned, or whose ban was lifted, owes its own alignment. */
+async function tellNode(context: Context, publisherId: string, listed: OwnedNodeRecord): Promise<void> {
+  const first = { item: nodeKey(listed.node_id) };
+  const isOwn = await decide(context, { first }, ({ item }, { id: intent }) => {
+    const node = nodeRecord(item);
+    if (node?.publisher_id !== publisherId) return { result: false };
+    const owed = owesAlignment(node, publisherId, intent);
+    return { writes: [updating<NodeRecord>(node, owed, onRevision(node))], result: true };
   });
-  if (isLate(context)) return 'more';
-  // This role may not move them.
-  if (moved_to !== undefined && (await readCredentials(context, id)).length > 0)
-    throw new Error(
-      `Tokens or trusts of "${id}" are left. Move them: npm run admin -- publisher merge ${id} --into ${await successorOf(context, id)}`,
-    );
-  return endIntent(context, publisher, moved_at === undefined ? 0 : Date.parse(moved_at) + publishMs);
+  // A move that died had listed it here.
+  if (!isOwn) await unlist(context, listed);
 }

@@ -36,7 +36,7 @@ export interface Aligned extends Stored, Owing {
   intent?: string;
   /** The label of the only version that it concerns. */
   only?: string;
-  /** The sort key of the last version that follows it; absent until archives do. */
+  /** The sort key of the last version, or of a publisher's last node, that follows it; absent until archives do. */
   aligned_to?: string;
   /** Until then, work for an earlier decision may run. What was decided meanwhile is followed once more then. */
   again_at?: string;

@@ -8,7 +8,7 @@ import { archiveKey, objectUrl } from '../../lib/bucket/object-keys.ts';
 import { align } from '../../lib/registry/alignment.ts';
 import { banNode, banNodeVersion, banPublisher, unbanNode } from '../../lib/registry/bans.ts';
 import { listOwnedNodes, movePublisher } from '../../lib/registry/moves.ts';
-import { nodeRecord, nodeVersionRecord } from '../../lib/registry/records.ts';
+import { nodeRecord, nodeVersionRecord, publisherRecord } from '../../lib/registry/records.ts';
 import { nodeKey, personalAccessTokenKey, publisherKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { queryAll } from '../../lib/store/read.ts';
@@ -210,6 +210,24 @@ test('a ban of a publisher denies the archives of all its nodes before the versi
   const denied = calls.flatMap((call, place) => (call === 'PutObjectTaggingCommand' ? place : []));
   expect([denied.length, calls.filter((call) => call === 'last version').length]).toEqual([7, 7]);
   expect(Math.max(...denied)).toBeLessThan(calls.indexOf('last version'));
+});
+
+test('a ban of a publisher with more nodes than a run can do goes on from where it has come to', async () => {
+  const ids = Array.from({ length: 101 }, (_, place) => `${nodeId}-${place}`);
+  await Promise.all(ids.map((id) => addNode(from, id)));
+  await banPublisher(soon(), operator, from, 'fraud');
+  let told = 0;
+  intercept(dynamodb, ({ command, input, send }) => {
+    if (command === 'UpdateItemCommand' && JSON.stringify(input.Key).includes('NODE#')) told += 1;
+    return send();
+  });
+  const { pk, sk } = publisherKey(from);
+  const run = async () =>
+    // The time of a page.
+    align({ deadline: Date.now() + 9_999 }, publisherRecord({ ...(await storedItem(pk, sk)) }));
+
+  expect([await run(), await run(), told]).toEqual(['more', 'done', 102]);
+  expect(await owes(publisherKey(from))).toBe(false);
 });
 
 describe('the archives of a banned node', () => {
