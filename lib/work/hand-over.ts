@@ -2,8 +2,8 @@ import { maxMessages } from '../aws/queue.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { inParallel, inParts } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
-import { always, type Item } from '../store/items.ts';
-import { heartbeatKey, keyOf } from '../store/keys.ts';
+import { always, typedRead } from '../store/items.ts';
+import { heartbeatKey } from '../store/keys.ts';
 import { queryPage } from '../store/read.ts';
 import { put, setAlone } from '../store/write.ts';
 import { type Lane, type LaneName, laneNames, lanes, type Owing, shardsOf } from './lanes.ts';
@@ -73,6 +73,8 @@ async function handOverLane(context: Context, lane: LaneName): Promise<unknown[]
 
 type Due = Owing & { pending_since: string };
 
+const dueRecord = typedRead<Due>();
+
 /** Page by page; with another limit, one page of that size. */
 async function* duePages(
   context: Context,
@@ -85,19 +87,10 @@ async function* duePages(
   do {
     if (Date.now() > context.deadline - reservedMs) return;
     const page = await queryPage(context, range, { limit, after });
-    yield page.items.map(dueItem);
+    // An account has no tries before one fails.
+    yield page.items.map((item) => ({ tries: 0, ...dueRecord(item) }));
     after = page.last;
   } while (after && limit === keysPerPage);
-}
-
-function dueItem({ group, tries = 0, at, pending_since, ...item }: Item): Due {
-  return {
-    ...keyOf(item),
-    ...(group !== undefined && { group: String(group) }),
-    ...(at !== undefined && { at: String(at) }),
-    tries: Number(tries),
-    pending_since: String(pending_since),
-  };
 }
 
 async function handOverBatch(
