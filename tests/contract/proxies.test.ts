@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { invoke, type Result, sampleBody } from '../support/invoke.ts';
+import { invoke, type Result, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { misbehave, type ProxyName, proxies, simulation } from '../support/proxies.ts';
 import { setVariables } from '../support/variables.ts';
 import {
@@ -37,6 +38,8 @@ function send(proxy: ProxyName, body: object): Promise<Result> {
   return invoke(proxies[proxy], proxy, { body });
 }
 
+const document = JSON.parse(readFileSync('docs/openapi.json', 'utf8'));
+
 type Fields = Record<string, unknown>;
 
 /** The part of a body that has a field, and the name of the field there. */
@@ -62,6 +65,13 @@ function rows(proxy: ProxyName, table: Table): void {
     },
     ...{ unset: [undefined, null, '', []], within: 'body' },
   };
+  test('has a row for every field of the request', () => {
+    const { schema } =
+      document.paths[sampleEvent(proxy).rawPath].post.requestBody.content['application/json'];
+    const { properties } = document.components.schemas[schema.$ref.split('/').at(-1)];
+    const quoted = Object.keys(table).map((quote) => quote.split(' | ')[0]);
+    expect(Object.keys(properties).filter((field) => !quoted.includes(field))).toEqual([]);
+  });
   for (const [quote, row] of Object.entries(table))
     test(`holds "${quote}"`, () => expectRow(target, quote.split(' | ')[0] ?? '', row));
 }

@@ -101,9 +101,8 @@ test('one publisher’s packs delay another’s by less than a minute', () => {
 });
 
 test.each(Object.entries<Lane>(lanes))('the lane %s has an event source of its function', (lane, its) => {
-  const from = `${upperFirst(lane)}Queue`;
   const callers = ofType(full, 'AWS::Lambda::EventSourceMapping').filter(([, { EventSourceArn }]) =>
-    inText(EventSourceArn).includes(`{${from}.`),
+    inText(EventSourceArn).includes(`{${upperFirst(lane)}Queue.`),
   );
   const called = callers.map(([, { FunctionName }]) => inText(FunctionName));
 

@@ -210,15 +210,14 @@ async function consumeQueues(stage: LocalStage, sqs: Sqs): Promise<void> {
   for (const each of Object.values(stage.functions))
     for (const { sqs: source } of each.events) {
       if (source === undefined) continue;
-      const { batchSize } = source;
-      const mapping = {
+      const consumer = consumeQueue({
         queueUrl: sqs.queueUrl(queueNameOf(source)),
         load: () => loadStarted<QueueHandler>(fileOf(each)),
         timeoutMs: timeoutMsOf(stage, each),
-        batchSize,
-        maximumConcurrency: batchSize === 1 ? 2 : 10,
-      };
-      await run(Promise.resolve(consumeQueue(mapping)));
+        batchSize: source.batchSize,
+        maximumConcurrency: source.batchSize === 1 ? 2 : 10,
+      });
+      await run(Promise.resolve(consumer));
     }
 }
 

@@ -46,9 +46,8 @@ const bodies: Record<ProxyName, (image: string) => Record<string, unknown>> = {
   }),
 };
 const bodyWith = (name: ProxyName, image: string) => {
-  const body = bodies[name];
-  if (!body) throw new Error(`Say in bodies where ${name} takes an image; if nowhere, leave it out here.`);
-  return body(image);
+  if (!bodies[name]) throw new Error(`Say in bodies where ${name} takes an image, or leave it out here.`);
+  return bodies[name](image);
 };
 
 describe('an image that a request names as an upload', () => {

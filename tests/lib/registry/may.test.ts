@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { beforeAll, expect, jest, test } from '@jest/globals';
 import {
   createPersonalAccessToken,
@@ -475,4 +476,12 @@ test.each(Object.keys(ways) as Crossed[])('who may %s, in every state', async (a
 
   expect([...legend, who.join(', '), ...rows].join('\n')).toMatchSnapshot();
   expect(differences(before, await readTable())).toEqual([]);
+});
+
+test('asks in the code for every row but reading, which anyone may', () => {
+  const files = globSync('{lib,tools/admin}/**/*.ts').filter((file) => !file.endsWith('/may.ts'));
+  const code = files.map((file) => readFileSync(file, 'utf8').replaceAll('"', "'")).join('');
+  const rows = [...Object.keys(ways), ...ofPeople].filter((row) => row !== 'read versions');
+
+  expect(rows.filter((row) => !code.includes(`'${row}'`))).toEqual([]);
 });
