@@ -68,6 +68,8 @@ describe('request show', () => {
     expect(text).toContain(
       `--query-string "SOURCE logGroups(namePrefix: ['/${process.env.TABLE_NAME}/functions', '/aws/http-api/${process.env.TABLE_NAME}']) | fields @timestamp,`,
     );
+    // `results[]` would take the lines apart into their fields.
+    expect(text).toContain(`--query "results[*].[[?field=='@message'].value | [0]]"`);
   });
 
   test('prints the query even if the table does not answer, and says so', async () => {

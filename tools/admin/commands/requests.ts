@@ -81,7 +81,7 @@ function logsCommand(query: string, period: { from: string; to: string }): strin
     `id=$(aws logs start-query --region ${region} --start-time ${start} --end-time ${end} \\`,
     `  --query-string "${source} | ${query}" --query queryId --output text)`,
     `sleep 10; aws logs get-query-results --region ${region} --query-id "$id" \\`,
-    `  --query "results[].[[?field=='@message'].value | [0]]" --output text`,
+    `  --query "results[*].[[?field=='@message'].value | [0]]" --output text`,
   ].join('\n');
 }
 
