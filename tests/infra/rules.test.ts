@@ -1,5 +1,8 @@
+import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
+import { runProgram } from '@node-registry/testing/run-program';
 import { type Part, referencesOf } from '../../infra/plugins/references.ts';
 import { adoptionOf } from '../../tools/restore/adoption.ts';
 import { queues } from '../../tools/local/queues.ts';
@@ -125,6 +128,14 @@ test('what a removed stage leaves is adopted with its parameters, and refers to 
     { ResourceIdentifier: { Id: 'arn:of-the-secret' } },
   ]);
   expect(() => adoptionOf(full.template as never)).toThrow('give its ARN with --secret');
+});
+
+test('adopt says what to run first if no stage is packaged', async () => {
+  const { stderr } = await runProgram(process.execPath, [resolve('tools/restore/adopt.ts')], {
+    cwd: tmpdir(),
+  });
+
+  expect(stderr).toBe('No stage is packaged here: run npm run package with its parameters first.\n');
 });
 
 test('lets no file run that a stranger packed', () => {

@@ -13,8 +13,10 @@ const command = createCommand({
 })
   .option('--secret <ARN>', 'The secret NotificationSigningKey of the removed stage')
   .action(async ({ secret }: { secret?: string }) => {
-    const packaged = JSON.parse(await readFile(templateIn('.serverless'), 'utf8'));
-    const { template, resources } = adoptionOf(packaged, secret);
+    const packaged = await readFile(templateIn('.serverless'), 'utf8').catch(() => {
+      throw new Error('No stage is packaged here: run npm run package with its parameters first.');
+    });
+    const { template, resources } = adoptionOf(JSON.parse(packaged), secret);
     await writeFile('adopt.json', `${JSON.stringify(template, null, 2)}\n`);
     await writeFile('adopt-resources.json', `${JSON.stringify(resources, null, 2)}\n`);
     process.stdout.write(`Wrote adopt.json and adopt-resources.json, of ${resources.length} resources.\n`);
