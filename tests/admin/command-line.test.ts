@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
+import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { localAddress, ports } from '../../tools/local/addresses.ts';
 import { admin, adminJson } from '../support/admin.ts';
@@ -67,6 +68,16 @@ test.each([
   expect(sentenceFor(error)).toBe(
     `The bucket ${process.env.BUCKET_NAME} cannot be reached: check the region (us-east-1) and the network, and try again.`,
   );
+});
+
+test.each([
+  ['ExpiredTokenException', 'It is expired', 'Sign in again.'],
+  ['AccessDeniedException', 'Ann is not authorized', 'The output AdministrationRole names a role that may'],
+  ['CredentialsProviderError', 'Profile a requires multi-factor authentication, but', 'Run eval "$(aws conf'],
+])('says what AWS said, and what to do, after %s', (name, message, remedy) => {
+  const error = new DynamoDBServiceException({ name, message, $fault: 'client', $metadata: {} });
+
+  expect(sentenceFor(error)).toContain(`${message}. ${remedy}`);
 });
 
 test('asks before each command that stops the work of others', () => {
@@ -199,11 +210,13 @@ describe('the target of a command', () => {
 
 /** What STS answers; undefined for a denial. */
 let identity: string | undefined;
+const expired =
+  '<ErrorResponse><Error><Code>ExpiredToken</Code><Message>It is expired</Message></Error></ErrorResponse>';
 const identities = await serve((_, response) => {
   const result = `<GetCallerIdentityResult><Arn>${identity}</Arn></GetCallerIdentityResult>`;
   response
     .writeHead(identity ? 200 : 403, { 'content-type': 'text/xml' })
-    .end(identity ? `<GetCallerIdentityResponse>${result}</GetCallerIdentityResponse>` : '');
+    .end(identity ? `<GetCallerIdentityResponse>${result}</GetCallerIdentityResponse>` : expired);
 });
 
 describe('npm run admin', () => {
@@ -229,7 +242,7 @@ describe('npm run admin', () => {
     expect(actor).toBe('arn:aws:sts::123456789012:assumed-role/administrators/ann (ceo)');
     expect([rejected.status, rejected.stderr]).toEqual([
       1,
-      expect.stringContaining('Nothing was changed: AWS'),
+      expect.stringMatching(/\nNothing was changed: AWS .*: It is expired\. Sign in again\.\n$/),
     ]);
     expect((await admin('publisher', 'show', 'unnamed')).status).toBe(1);
   });
@@ -249,6 +262,15 @@ describe('npm run admin', () => {
       expect(result).toEqual({ status: 1, stdout: '', stderr: `${sentence}\n` });
     },
   );
+
+  test('exits with 2 if a table has no name', async () => {
+    const { status, stderr } = await run(['node', 'list', '--table']);
+
+    expect([status, stderr]).toEqual([
+      2,
+      "Option '--table <NAME>' argument missing. See npm run admin -- --help\n",
+    ]);
+  });
 
   function run(args: string[], environment: NodeJS.ProcessEnv = {}) {
     return runProgram(process.execPath, ['tools/admin/admin.js', ...args], { environment });

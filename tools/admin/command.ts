@@ -121,11 +121,29 @@ export function sentenceFor(error: unknown): string | undefined {
     const place = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? `region ${process.env.AWS_REGION}`;
     return `There is no table ${process.env.TABLE_NAME} in ${place}.`;
   }
-  if (error.name === 'CredentialsProviderError') {
-    return 'There are no AWS credentials: sign in, set AWS_PROFILE, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.';
-  }
-  if (error instanceof DynamoDBServiceException) return `DynamoDB rejected the request: ${error.message}`;
+  if (error.name === 'CredentialsProviderError') return saidByAws(error);
+  if (error instanceof DynamoDBServiceException) return `DynamoDB rejected the request: ${saidByAws(error)}`;
   return sentenceForBucket(error);
+}
+
+const remedies: [RegExp, string][] = [
+  // The SDK can't ask for a code, but the AWS CLI can.
+  [
+    /multi-factor/,
+    'Run eval "$(aws configure export-credentials --profile <profile> --format env)", unset AWS_PROFILE, and try again.',
+  ],
+  [/^Expired/, 'Sign in again.'],
+  [/^AccessDenied/, 'The output AdministrationRole names a role that may (docs/deploy.md).'],
+  [
+    /^CredentialsProviderError/,
+    'Sign in, set AWS_PROFILE, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
+  ],
+];
+
+/** The reason that AWS or its SDK gives, and the remedy. */
+export function saidByAws({ name, message }: Error): string {
+  const remedy = remedies.find(([pattern]) => pattern.test(`${name} ${message}`))?.[1] ?? '';
+  return `${message.replace(/\.?$/, '.')} ${remedy}`.trimEnd();
 }
 
 const unreachable = [

@@ -1,5 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 import { Command } from 'commander';
+import { saidByAws } from './command.ts';
 import { Rejection } from './registry/administration.ts';
 import { isListening } from '@node-registry/command-line/is-listening';
 import { localAddress, localStores } from './local-stack.ts';
@@ -15,10 +16,11 @@ const dynamodbUrl = localAddress(localStores.dynamodbPort);
  * the local stack or the DynamoDB that the environment names.
  */
 export function chooseTarget(args: string[]): void {
-  const options = new Command().option('--region <REGION>').option('--table <NAME>');
+  // The command line itself reports one without a value.
+  const options = new Command().option('--region [REGION]').option('--table [NAME]');
   options.parseOptions(args);
-  const { region, table } = options.opts<{ region?: string; table?: string }>();
-  if (region !== undefined && table !== undefined) {
+  const { region, table } = options.opts<Record<string, string | true | undefined>>();
+  if (typeof region === 'string' && typeof table === 'string') {
     Object.assign(process.env, { AWS_REGION: region, TABLE_NAME: table });
     return;
   }
@@ -70,7 +72,7 @@ async function readCallerArn(): Promise<string | undefined> {
     return String(Arn);
   } catch (error) {
     throw new Rejection(
-      `Nothing was changed: AWS doesn't say who calls, for the history: ${(error as Error).message}`,
+      `Nothing was changed: AWS doesn't say who calls, for the history: ${saidByAws(error as Error)}`,
       { cause: error },
     );
   }
@@ -113,7 +115,7 @@ async function readOutputs(StackName: string, region: string): Promise<Record<st
     const outputs = Stacks[0]?.Outputs ?? [];
     return Object.fromEntries(outputs.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
   } catch (error) {
-    throw new Rejection(`The outputs of the stack ${StackName} can't be read: ${(error as Error).message}`, {
+    throw new Rejection(`The outputs of the stack ${StackName} can't be read: ${saidByAws(error as Error)}`, {
       cause: error,
     });
   }

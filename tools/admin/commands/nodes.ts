@@ -122,7 +122,7 @@ export const limit = command({
 
 /** For every ban. */
 export const banNotes =
-  'Versions are banned one by one, and their archives denied to readers; addresses that were handed out answer 403\nwithin minutes. Needs the rights that docs/runbook.md lists.';
+  'Versions are banned one by one, and their archives denied to readers; addresses that were handed out answer 403\nwithin minutes. Needs the rights of the stage’s AdministrationRole.';
 
 export const ban = command({
   parameters: ['node'],
