@@ -1,6 +1,7 @@
 import { JwtExpiredError, JwtNotBeforeError } from 'aws-jwt-verify/error';
 import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
+import { ciIssuers } from '@node-registry/registry-rules/ci-issuers';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { KeySets } from './key-sets.ts';
@@ -33,7 +34,7 @@ export interface CiJob {
   run: string;
 }
 
-type CiKind = 'github' | 'gitlab';
+type CiKind = keyof typeof ciIssuers;
 
 interface Issuer {
   kind: CiKind;
@@ -42,8 +43,8 @@ interface Issuer {
 }
 
 const builtIn: Issuer[] = [
-  { kind: 'github', issuer: 'https://token.actions.githubusercontent.com' },
-  { kind: 'gitlab', issuer: 'https://gitlab.com' },
+  { kind: 'github', issuer: ciIssuers.github },
+  { kind: 'gitlab', issuer: ciIssuers.gitlab },
 ];
 
 /** The path of the key set of each kind of CI, relative to its issuer. */

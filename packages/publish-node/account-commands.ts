@@ -1,4 +1,5 @@
 import { table } from '@node-registry/command-line/table';
+import { issuerNamed } from '@node-registry/registry-rules/ci-issuers';
 import type { RegistryClient } from '@node-registry/registry-client';
 import { exitCodes, Failure } from './failure.ts';
 import { connectAsOwner, type OwnerFlags } from './identity.ts';
@@ -22,6 +23,7 @@ export interface AccountFlags extends OwnerFlags {
   user?: string | undefined;
   email?: string | undefined;
   workflow?: string | undefined;
+  jobWorkflow?: string | undefined;
   environment?: string | undefined;
   ref?: string | undefined;
   event?: string | undefined;
@@ -36,7 +38,6 @@ interface Ended {
 }
 
 const daySeconds = 24 * 60 * 60;
-const gitHub = 'https://token.actions.githubusercontent.com';
 
 /** Runs a verb as the person who is signed in, for the publisher that the flags or the folder name. */
 export async function onPublisher(verb: Verb, flags: AccountFlags, named = ''): Promise<Ending> {
@@ -211,10 +212,10 @@ export async function acceptInvitation(flags: AccountFlags, text: string): Promi
 }
 
 export const addTrust: Verb = async (ask, publisherId, flags, repository) => {
-  const { workflow = 'release.yml', issuer = gitHub, environment, ref, event, node } = flags;
-  const optional = { environment, ref, event, node_id: node };
+  const { workflow = 'release.yml', issuer = 'github', jobWorkflow, environment, ref, event, node } = flags;
+  const optional = { job_workflow: jobWorkflow, environment, ref, event, node_id: node };
   const named = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined));
-  const body = { issuer, repository, workflow, ...named };
+  const body = { issuer: issuerNamed(issuer), repository, workflow, ...named };
   const trust = await ask('createTrust', { path: { publisherId }, body });
   const anyBranch =
     ref === undefined

@@ -88,10 +88,15 @@ export function addAccount(program: Command, act: Act, add: Add): void {
   const trusts = group('trust', 'Let CI jobs publish without a stored secret');
   verb(trusts, 'add <repository>', 'Trust the jobs of a workflow, such as octo/nodes', verbs.addTrust)
     .option('--workflow <file>', 'The workflow file', 'release.yml')
+    .option('--job-workflow <file@ref>', 'Only jobs in this reusable workflow')
     .option('--environment <name>', 'Only jobs of this environment')
     .option('--ref <ref>', 'Only jobs of this branch or tag; a * at its end matches anything')
     .option('--event <name>', 'Also jobs of this event, such as workflow_run')
-    .option('--issuer <url>', 'The issuer of the ID tokens; GitHub Actions by default')
+    .option(
+      '--issuer <issuer>',
+      'github, gitlab, or the URL of another CI that the registry accepts',
+      'github',
+    )
     .option(...node);
   verb(trusts, 'list', 'List trusted jobs', verbs.listTrusts);
   verb(trusts, 'remove <trust>', 'Stop trusting one, by its id or repository', verbs.removeTrust);

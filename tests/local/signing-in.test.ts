@@ -103,10 +103,14 @@ describe('publish-node login', () => {
     const again = await bob.run('member', 'accept', invitation);
     const token = (await bob.run('token', 'create', 'bob’s laptop')).stdout.trim();
     const rotated = (await bob.run('token', 'rotate', 'bob’s laptop')).stdout.trim();
+    const reusable = 'octo/shared/.github/workflows/publish.yml@refs/tags/v1';
+    const jobs = ['group/nodes', '--issuer', 'gitlab', '--workflow', '.gitlab-ci.yml'];
+    const { trusts } = await alice.report('trust', 'add', ...jobs, '--job-workflow', reusable);
     const members = await alice.report('member', 'list');
     const [, { id }] = members.members;
     const removed = await alice.run('member', 'remove', id);
 
+    expect(trusts).toMatchObject([{ issuer: 'https://gitlab.com', job_workflow: reusable }]);
     expect([accepted.publisher, again.code]).toEqual(['alice-labs', 3]);
     expect(rotated).not.toBe(token);
     expect(removed.stdout).toContain('Ended with that: 1 tokens, 0 trusts.');

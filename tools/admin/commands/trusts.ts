@@ -1,13 +1,9 @@
 import * as z from 'zod/mini';
+import { issuerNamed } from '@node-registry/registry-rules/ci-issuers';
 import { NodeId } from '@node-registry/registry-rules/names';
 import { table } from '@node-registry/command-line/table';
 import { command, UsageError } from '../command.ts';
 import { addTrust, describeTrust, listTrusts, removeTrust, type Trust } from '../registry/trusts.ts';
-
-const issuers = new Map([
-  ['github', 'https://token.actions.githubusercontent.com'],
-  ['gitlab', 'https://gitlab.com'],
-]);
 
 export const add = command({
   parameters: ['publisher'],
@@ -61,11 +57,7 @@ export const add = command({
     const refName = /^refs\/(?:heads|tags)\/[^\s*]*\*?$/;
     const file = workflow.replace(/^\.github\/workflows\//, '');
     const trust = await addTrust(actor, publisher, {
-      issuer: requireMatch(
-        issuers.get(issuer) ?? issuer,
-        address,
-        'github, gitlab or the address of an issuer',
-      ),
+      issuer: requireMatch(issuerNamed(issuer), address, 'github, gitlab or the address of an issuer'),
       repository: requireMatch(repository, repositoryName, 'an owner and a repository, such as octo/nodes'),
       workflow: requireMatch(file, /^\S+\.ya?ml$/, 'the name of a file that ends in .yml or .yaml'),
       // A token names the whole file, so a part of it would match none.
