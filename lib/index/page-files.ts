@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Format, json, maxFilesAtOnce, readFile, readText, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
-import { eachVersion } from '../registry/node-versions.ts';
+import { listVersions } from '../registry/node-versions.ts';
 import {
   hostNodesPath,
   nodePagePath,
@@ -61,8 +61,8 @@ export async function refreshPages(
   const node = await readNode();
   if (!node) return written;
   const state = pageState(node);
-  const others = known === state ? [] : eachVersion(context, nodeId);
-  const all = new Set([...labels, ...(await Array.fromAsync(others, ({ version }) => version))]);
+  const others = known === state ? [] : await listVersions(context, nodeId);
+  const all = new Set([...labels, ...others.map(({ version }) => version)]);
   const site = currentSite();
   await inParallel(all.values(), maxFilesAtOnce, (label) =>
     write(versionPagePath(nodeId, label), async (current) => {
@@ -111,8 +111,9 @@ async function readFiles(
 }
 
 function pageState({ name, description, icon, banner_url, license, repository, tags, ...node }: IndexedNode) {
-  const { status, status_detail, publisher } = node;
+  const { status, status_detail, publisher, latest_version, versions } = node;
   const said = [name, description, icon, banner_url, license, repository, tags, status, status_detail];
   said.push(publisher?.id, publisher?.name);
+  if (!latest_version) said.push(String(versions.length > 0));
   return hash('sha256', JSON.stringify(said)).slice(0, 16);
 }

@@ -119,6 +119,10 @@ describe('writeIndex, while others write or S3 fails', () => {
     expect(loaded).toBe(3);
     for (const label of labels)
       expect((await readObject(paths.versionPagePath('renamed', label))).text).toContain('Another name');
+    await setFields(nodeKey('renamed'), { latest_version: null });
+    await follow(nodeKey('renamed'));
+    const [label = ''] = labels;
+    expect((await readObject(paths.versionPagePath('renamed', label))).text).toContain('Every version');
   });
 
   test.each([404, 409, 412])(
