@@ -200,8 +200,8 @@ export const removeMember: Verb = async (ask, publisherId, _, named) => {
 
 export async function acceptInvitation(flags: AccountFlags, text: string): Promise<Ending> {
   const { registry, hint } = connectAsOwner(flags);
-  // A link has the secret behind its "#".
-  const invitation = text.slice(text.lastIndexOf('#') + 1).replace(/^invitation=/, '');
+  // A link has the secret behind its "#", percent-encoded.
+  const invitation = new URLSearchParams(text.slice(text.lastIndexOf('#') + 1)).get('invitation') ?? text;
   const body = { invitation, ...(flags.name && { name: flags.name }) };
   const { id } = await registry.account('acceptInvitation', { body }).catch(explainAccount(hint));
   return {

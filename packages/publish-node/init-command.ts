@@ -1,4 +1,4 @@
-import { constants, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { PublisherId } from '@node-registry/registry-rules/names';
@@ -47,7 +47,7 @@ export async function initCommand(folder: string, flags: Metadata, address: Addr
     entry('publisher', publisher),
     entry('display-name', flags.displayName ?? known.displayName ?? basename(resolve(folder))),
   ];
-  await write(path, withTables(path, before, `${tables.join('\n')}\n`), overOwn);
+  await write(path, addition(path, before, `${tables.join('\n')}\n`), stats?.size);
   const needed = Object.entries({ name: known.node, version: known.version })
     .filter(([, value]) => table !== undefined && !value)
     .map(([field]) => `Its [${table}] table still needs a ${field}.`);
@@ -85,12 +85,11 @@ function tablesOf(content: string): Tables {
   return parse(content.replace(/^\uFEFF/, ''));
 }
 
-/** The whole new content. It isn't valid TOML if `tool` is an inline table, which can't be extended. */
-function withTables(path: string, before: string, added: string): string {
+/** What follows the content. That isn't valid TOML if `tool` is an inline table, which can't be extended. */
+function addition(path: string, before: string, added: string): string {
   const gap = before === '' ? '' : before.endsWith('\n') ? '\n' : '\n\n';
-  const after = `${before}${gap}${added}`;
   try {
-    tablesOf(after);
+    tablesOf(`${before}${gap}${added}`);
   } catch (cause) {
     const problems = added
       .trimEnd()
@@ -99,12 +98,8 @@ function withTables(path: string, before: string, added: string): string {
     const sentence = `${path} cannot be extended automatically. Write the tables there yourself.`;
     throw new Failure('usage', sentence, { cause, problems });
   }
-  return after;
+  return `${gap}${added}`;
 }
-
-const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0 } = constants;
-/** Never through a link created meanwhile. */
-const overOwn = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
 
 async function projectTable(folder: string, root: string, flags: Metadata): Promise<string[]> {
   const license = ['LICENSE', 'LICENSE.txt', 'LICENSE.md'].find((name) => existsSync(join(root, name)));

@@ -2,6 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { Failure } from './failure.ts';
+import { reasonOf } from './new-file.ts';
 import { type Issuer, refreshed, type Tokens } from './sign-in.ts';
 
 /* Who is signed in at which registry: one file for each, which only its owner can read. */
@@ -39,11 +41,16 @@ export function readSession(baseUrl: string, environment: NodeJS.ProcessEnv): Se
 /** Whole or not at all: another command may read it meanwhile. */
 export function writeSession(session: Session, environment: NodeJS.ProcessEnv): string {
   const file = fileOf(session.baseUrl, environment);
-  mkdirSync(folder(environment), { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomUUID()}`;
-  writeFileSync(draft, `${JSON.stringify(session, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
-  chmodSync(draft, 0o600);
-  renameSync(draft, file);
+  try {
+    mkdirSync(folder(environment), { recursive: true, mode: 0o700 });
+    writeFileSync(draft, `${JSON.stringify(session, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    chmodSync(draft, 0o600);
+    renameSync(draft, file);
+  } catch (cause) {
+    const sentence = `The session cannot be kept in ${folder(environment)}: ${reasonOf(cause)}.`;
+    throw new Failure('usage', `${sentence} Name another folder: XDG_CONFIG_HOME.`, { cause });
+  }
   return file;
 }
 

@@ -44,7 +44,10 @@ async function withdrawVersion(
   const { node, version } = requireNamed(read);
   const label = `${node}@${version}`;
   if (reason !== undefined)
-    throw new Failure('usage', `Write the reason in its change log: deprecate ${label} --reason TEXT.`);
+    throw new Failure(
+      'usage',
+      `Nothing was done: a version has no --reason. Write it in its change log before: publish-node deprecate ${label} --reason TEXT.`,
+    );
   const { registry, hint } = connectAsOwner(flags);
   const [entry] = await registry.versions.bulk([{ node_id: node, version }]);
   const { id, status: state } = entry?.node_version ?? {};

@@ -99,7 +99,7 @@ describe('publish-node login', () => {
     const page = `${stack.accountUrl}/account/`;
     expect(await (await fetch(`${stack.apiUrl}/users/sign-in`)).json()).toMatchObject({ account_url: page });
     expect(invitations[0].link).toBe(`${page}#invitation=${encodeURIComponent(invitation)}`);
-    const accepted = await bob.report('member', 'accept', invitation);
+    const accepted = await bob.report('member', 'accept', invitations[0].link);
     const again = await bob.run('member', 'accept', invitation);
     const token = (await bob.run('token', 'create', 'bob’s laptop')).stdout.trim();
     const rotated = (await bob.run('token', 'rotate', 'bob’s laptop')).stdout.trim();

@@ -13,7 +13,7 @@ import { Failure } from '../failure.ts';
 export function realPlace(root: string, path: string): string | undefined {
   const place = ifThere(() => realpathSync.native(join(root, path)));
   if (place === undefined || !place.startsWith(root.endsWith(sep) ? root : root + sep)) return undefined;
-  return relative(root, place).replaceAll('\\', '/');
+  return relative(root, place).replaceAll(sep, '/');
 }
 
 /** Doesn't follow links. Undefined without a file. Synchronous: ten times as fast, and folders have many. */

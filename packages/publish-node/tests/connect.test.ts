@@ -7,6 +7,7 @@ import { emptyFiles, writeFiles } from '@node-registry/testing/shell';
 import { folder } from '@node-registry/testing/folders';
 import { publishNode } from '@node-registry/testing/publish-node';
 import { proxiedFetch, proxyFor, requestTo } from '../proxy.ts';
+import { type Session, writeSession } from '../session.ts';
 
 const seen: string[] = [];
 const proxy = createServer((request, response) => {
@@ -21,6 +22,15 @@ const talker = createTcpServer((socket) =>
   socket.on('error', () => undefined).end('SSH-2.0-OpenSSH_9.6\r\n'),
 );
 let garbage = '';
+
+test('a session that cannot be written names the folder and another one', async () => {
+  await writeFiles(folder, { home: '' });
+  const session = { baseUrl: 'https://registry.example' } as Session;
+
+  expect(() => writeSession(session, { XDG_CONFIG_HOME: `${folder}/home` })).toThrow(
+    /^The session cannot be kept in .*publish-node: its parent is a file\. .*XDG_CONFIG_HOME/,
+  );
+});
 
 beforeAll(async () => {
   proxy.on('connect', ({ method, url }, socket) => {

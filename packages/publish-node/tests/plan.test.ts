@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { directory, folder } from '@node-registry/testing/folders';
-import { publishNode } from '@node-registry/testing/publish-node';
-import { emptyFiles, type Files, git, writeFiles } from '@node-registry/testing/shell';
+import { packedProgram, publishNode } from '@node-registry/testing/publish-node';
+import { emptyFiles, type Files, git, runFile, writeFiles } from '@node-registry/testing/shell';
 import { unzip } from '@node-registry/testing/unzip';
 import { sectionOf } from '../changelog.ts';
 import { chooseFiles } from '../files/pack.ts';
@@ -440,6 +440,16 @@ test('a full disk is named', async () => {
   const { code, stderr } = await publishNode(args, { env: { GITHUB_OUTPUT: '/dev/full' } });
 
   expect([code, stderr]).toEqual([2, expect.stringContaining('The disk is full.')]);
+});
+
+test('init leaves a pyproject.toml as it was if the disk is full', async () => {
+  const before = `# ${'x'.repeat(1000)}\n`;
+  await writeFiles(folder, { 'pyproject.toml': before });
+  const init = [process.execPath, packedProgram(), 'init', folder, '--publisher', 'demo'];
+  const { code, stderr } = await runFile('sh', ['-c', 'ulimit -f 2; exec "$@"', 'sh', ...init]);
+
+  expect([code, stderr]).toEqual([2, expect.stringContaining('pyproject.toml cannot be written')]);
+  expect(await readFile(join(folder, 'pyproject.toml'), 'utf8')).toBe(before);
 });
 
 test('pack writes the archive that publish would send, and never over a file', async () => {

@@ -169,7 +169,7 @@ describe('invalid input', () => {
 describe('a folder with several problems', () => {
   test('reports all problems at once: metadata, identity, includes, links, paths, secrets and allow entries', async () => {
     const wrong = '[project]\nversion = "1.0.0rc1"\ndependencies = "numpy"\n[tool.node-registry]\ntag = []\n';
-    await writeFiles(folder, { 'pyproject.toml': wrong, '.env': 'A=1', 'aux.py': '', 'node.py': '' });
+    await writeFiles(folder, { 'pyproject.toml': wrong, '.env': 'A=1', 'aux.py': '', 'b\\c.py': '' });
     await symlink('..', join(folder, 'link.py'));
     const options = '--publisher Me! --include web/dist --include ../x --allow nothere.txt --allow .evn';
     const { code, stdout, stderr } = await publishNode(['publish', folder, ...options.split(' ')]);
@@ -188,6 +188,7 @@ describe('a folder with several problems', () => {
       '  link.py: is a link to something that is not published. Put the file in its place.',
       'The registry would reject these paths. Exclude them with .publishignore.',
       '  aux.py: the name "aux.py" cannot be written on Windows. Rename it.',
+      '  b\\c.py: the name "b\\c.py" has a backslash. Make the zip with "/" between folders.',
       'These files look like secrets. Leave them out with .publishignore, or name each: --allow PATH.',
       '  .env: is an environment file.',
       'These allow entries match no published file.',

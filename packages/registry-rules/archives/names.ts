@@ -134,15 +134,15 @@ function clashOf(one: Sortable, next: Sortable): ArchiveProblem | undefined {
   return isInside ? fileAndFolder(one.name) : undefined;
 }
 
-/** Folders that differ only in case are two on Linux, and one on systems that ignore case. */
+const ignoring = 'on systems that ignore case and how accents are encoded. Rename one.';
+
+/** Folders that differ only in case are two on Linux, and one elsewhere. */
 function folderClash(one: Sortable, next: Sortable): ArchiveProblem | undefined {
   const shared = sharedFolders(one.path, next.path);
   const folder = one.name.split('/', shared).join('/');
   const other = next.name.split('/', shared).join('/');
   if (folder === other) return undefined;
-  return new ArchiveProblem(
-    `the folders ${quote(folder)} and ${quote(other)} are one folder on systems that ignore case. Rename one.`,
-  );
+  return new ArchiveProblem(`the folders ${quote(folder)} and ${quote(other)} are one folder ${ignoring}`);
 }
 
 function sharedFolders(path: string, other: string): number {
@@ -155,9 +155,7 @@ function sharedFolders(path: string, other: string): number {
 
 function meeting(name: string, other: string): ArchiveProblem {
   if (name === other) return new ArchiveProblem(`it has two files named ${quote(name)}. Keep one.`);
-  return new ArchiveProblem(
-    `${quote(name)} and ${quote(other)} are one file on systems that ignore case. Rename one.`,
-  );
+  return new ArchiveProblem(`${quote(name)} and ${quote(other)} are one file ${ignoring}`);
 }
 
 export function isFolderName(name: string): boolean {
