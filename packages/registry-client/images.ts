@@ -17,8 +17,9 @@ const imageFields = [
 ] as const;
 type ImageField = (typeof imageFields)[number];
 
-/** Fields whose URLs the provider opens. Only this page or machine could open a `blob:` or `file:` URL. */
+/** Fields whose URLs the provider opens. Only this page or machine could open a path, or a `blob:` or `file:` URL. */
 const opened = new RegExp(`(?:^|\\.)(?:${imageFields.join('|')}|video_url)(?:\\[\\d+\\])?$`);
+const local = /^(?:blob:|file:|(?:[a-z]:)?[^:]*[.\\~])/i;
 
 type Images<Value> = Value extends readonly unknown[]
   ? ImageInput[]
@@ -79,8 +80,8 @@ export async function withoutBytes(body: unknown): Promise<Prepared> {
     }
     // JSON would send null, which means absent.
     if (typeof value === 'number' && !Number.isFinite(value)) throw invalid(path, `is ${value}`);
-    if (typeof value === 'string' && opened.test(path) && /^(?:blob|file):/i.test(value.trim()))
-      throw invalid(path, 'is a URL that only this machine can open: pass the bytes');
+    if (typeof value === 'string' && opened.test(path) && local.test(value.trim()))
+      throw invalid(path, 'is a path or URL that only this machine can open: pass the bytes');
     if (typeof value !== 'object' || value === null) return value;
     const fields: [string, unknown][] = [];
     for (const [name, field] of Object.entries(value))

@@ -37,7 +37,7 @@ export function readAnswer(
   const { ok, status, type } = response;
   // Browsers show only that it is a redirect, without its status.
   if (type === 'opaqueredirect' || (status >= 300 && status < 400)) return redirectOf(response, baseUrl);
-  return ok ? successOf(response, text, fields) : rejectionOf(response, text, baseUrl);
+  return ok ? successOf(response, text, fields, baseUrl) : rejectionOf(response, text, baseUrl);
 }
 
 /** Another server responds without end, or with a file. */
@@ -55,6 +55,8 @@ function redirectOf({ status, headers }: Response, baseUrl: string): Rejection {
 }
 
 const maxLocation = 200;
+
+const notOurs = 'A proxy or a sign-in page in between may have answered instead of the registry.';
 
 function rejectionOf(response: Response, text: string, baseUrl: string): Rejection {
   const body = parsed(text);
@@ -81,12 +83,19 @@ function rejectionOf(response: Response, text: string, baseUrl: string): Rejecti
   const isElsewhere = response.status === 404 || response.status === 405;
   const sentence = isElsewhere
     ? `There is no registry at ${baseUrl}, which ${answered}`
-    : `The registry ${answered}`;
+    : message === undefined
+      ? `${baseUrl} ${answered} ${notOurs}`
+      : `The registry ${answered}`;
   return { error: new RegistryError(known ?? 'invalid_reply', sentence, facts), isFromService: false };
 }
 
 /** A proxy in between may return 200 with a page of its own, or with other JSON. */
-function successOf(response: Response, text: string, answer: Call['answer']): { data: object } | Rejection {
+function successOf(
+  response: Response,
+  text: string,
+  answer: Call['answer'],
+  baseUrl: string,
+): { data: object } | Rejection {
   if (response.status === 204) return { data: {} };
   const data = parsed(text);
   if (answer === 'list' && Array.isArray(data)) return { data };
@@ -96,7 +105,7 @@ function successOf(response: Response, text: string, answer: Call['answer']): { 
   const lacks = isObject(data) ? `the field ${missing}` : 'a JSON object';
   const error = new RegistryError(
     'invalid_reply',
-    `The registry answered ${response.status} without ${lacks}.`,
+    `${baseUrl} answered ${response.status} without ${lacks}. ${notOurs}`,
     {
       status: response.status,
       requestId: response.headers.get('x-request-id') ?? undefined,

@@ -121,5 +121,5 @@ function withFields(sentence: string, details: readonly ErrorDetail[]): string {
   const named = details.slice(0, maxNamed).map(({ path, message }) => `${path} ${message}`);
   const more = details.length - named.length;
   if (more > 0) named.push(`and ${more} more`);
-  return `${sentence.replace(/\.$/, '')}: ${named.join('; ').replace(/\.$/, '')}.`;
+  return `${sentence.replace(/\.$/, '')}: ${named.join('; ').replace(/[^.?]$/, '$&.')}`;
 }

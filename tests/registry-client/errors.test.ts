@@ -302,9 +302,22 @@ describe('an answer that the service would not give', () => {
       api.reset();
       api.disturb({ status: 200, body });
 
-      expect(await errorOf(call())).toMatchObject({ code: 'invalid_reply', status: 200 });
+      expect(await errorOf(call())).toMatchObject({
+        ...{
+          code: 'invalid_reply',
+          status: 200,
+          message: expect.stringContaining('A proxy or a sign-in page'),
+        },
+      });
       expect(api.received).toHaveLength(1);
     }
+  });
+
+  test('says that something in between may have answered with a page', async () => {
+    api.disturb({ status: 403, body: 'Blocked by the company' });
+    const { message } = await errorOf(client.versions.bulk([pair]));
+
+    expect(message).toMatch(/^http\S+ answered 403\. A proxy or a sign-in page in between/);
   });
 
   test.each([200, 500])(

@@ -1,4 +1,4 @@
-// The client of the recipes. On a server, the store is a table of the shop's own database.
+// The client of the recipes, for Node.js 22.13 or later. On a server, the store is a table of the shop's own database.
 import { DatabaseSync } from 'node:sqlite';
 import { createRegistryClient } from '@node-registry/registry-client';
 

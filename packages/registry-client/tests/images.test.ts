@@ -16,8 +16,8 @@ test.each([
   ['body.images[0]', { images: [new Blob([])] }],
   ['body.duration', { duration: Number.NaN }],
   ['body.image_settings[0].duration', { image_settings: [{ duration: Number.POSITIVE_INFINITY }] }],
-  ['body.image_settings[0].key_image', { image_settings: [{ key_image: 'blob:https://example.com/1' }] }],
-  ['body.images[1]', { images: ['https://example.com/a.png', 'File:///a.png'] }],
+  ['body.image_settings[0].key_image', { image_settings: [{ key_image: './first.png' }] }],
+  ['body.images[1]', { images: ['/9j/4A==', 'File:///a.png'] }],
   ['body.video_url', { video_url: ' blob:https://example.com/1' }],
 ])('rejects what would buy another film than was meant: %s', async (path, body) => {
   const error = { code: 'invalid_request', mayBeDone: false, details: [{ path }] };
@@ -26,7 +26,8 @@ test.each([
 });
 
 test('leaves words alone that look like such a URL', async () => {
-  const body = { prompt: 'file: a boat', payload: 'blob:1' };
+  const images = ['/9j/4AAQ', 'HTTPS://a.example/b~c.png', 'data:image/png;base64,aa', 'upload:1.2'];
+  const body = { prompt: 'file: a.b', payload: 'blob:1', images };
 
   expect((await withoutBytes(body)).body).toEqual(body);
 });
