@@ -130,13 +130,6 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'needs accountDomainName: only the page for accounts uses these origins.',
   ],
   [
-    ({ creditsPerDay, stageCreditsPerDay, creditRates }) =>
-      (creditsPerDay !== 'none' || Number(stageCreditsPerDay) > 0) &&
-      /^(?:\[\s*\])?$/.test(creditRates ?? ''),
-    'creditRates',
-    'must be given unless creditsPerDay is none and stageCreditsPerDay 0: the default of 50 credits a second would use up a limit after few tasks (docs/spending.md).',
-  ],
-  [
     ({ domainName, hostedZoneId }) => Boolean(hostedZoneId && !domainName),
     'hostedZoneId',
     'needs domainName.',
@@ -199,28 +192,38 @@ function combinationProblems(values: Values, region: string): Problem[] {
   return distinct.map(([, name, rest]) => [name, `${name} ${rest}`]);
 }
 
-/** A row that matches no task would never apply, and a limit below every price would reject every task. */
+/**
+ * A row that matches no task would never apply, a limit below every price would reject every task, and a price without a
+ * row would use up a limit after few tasks of unknown outcome.
+ */
 function rateProblems(values: Values, paid: readonly PaidContract[]): Problem[] {
   const rows = config.spending
     .variables()
     .CREDIT_RATES.schema.safeParse(values.creditRates || undefined).data;
   const extras = (values.videoModelsExtra ?? '').split(',').flatMap((model) => model.trim() || []);
-  const problems = (rows ?? []).flatMap((row) => rowProblem(row, paid, extras) ?? []);
-  const rates = paid.flatMap(({ name, price }) => {
-    const own = (rows ?? []).filter(({ operation }) => operation === name);
-    const isReplaced = own.some((row) => !price.variesBy.some((field) => row[field] !== undefined));
-    return isReplaced ? own : [...own, price.rate];
+  const problems = (rows ?? [])
+    .flatMap((row) => rowProblem(row, paid, extras) ?? [])
+    .map((problem): Problem => ['creditRates', `creditRates: ${problem}`]);
+  const keepDefault = paid.filter(({ name, price }) => {
+    const isForAll = (row: RateRow) => !price.variesBy.some((field) => row[field] !== undefined);
+    return !rows?.some((row) => row.operation === name && isForAll(row));
   });
-  const isTooLow =
-    Number(values.creditsPerDay) > 0 &&
-    rates.every((rate) => costOf(rate, 1, 1) > Number(values.creditsPerDay));
-  return [
-    ...problems.map((problem): Problem => ['creditRates', `creditRates: ${problem}`]),
-    ...(isTooLow
-      ? [['creditsPerDay', 'creditsPerDay is below every rate: no caller could start a task.'] as const]
-      : []),
-  ];
+  const rates = [...(rows ?? []), ...keepDefault.map(({ price }) => price.rate)];
+  const most = Number(values.creditsPerDay);
+  if (most > 0 && rates.every((rate) => costOf(rate, 1, 1) > most))
+    problems.push(['creditsPerDay', 'creditsPerDay is below every rate: no caller could start a task.']);
+  const isLimited = values.creditsPerDay !== 'none' || Number(values.stageCreditsPerDay) > 0;
+  const lacking = keepDefault.flatMap(({ name, price }) => (price.toldBy === 'reply' ? name : []));
+  if (rows && isLimited && lacking.length > 0)
+    problems.push([
+      'creditRates',
+      `creditRates must have a row for every task of ${lacking.join(' and of ')}, ${orNoLimit}`,
+    ]);
+  return problems;
 }
+
+const orNoLimit =
+  'or creditsPerDay=none and stageCreditsPerDay=0: the default of 50 credits a second would use up a limit after few tasks (docs/spending.md).';
 
 function rowProblem(
   { operation, model, resolution, seconds, second }: RateRow,

@@ -23,7 +23,8 @@ export const requiredParameters = {
   videoProviderUrl: 'https://video.example.com',
   bucketName: 'archives-of-the-tests',
   creditsPerDay: '1000',
-  creditRates: '[{"operation":"textToVideo","second":20},{"operation":"relightImage","task":1}]',
+  creditRates:
+    '[{"operation":"textToVideo","second":20},{"operation":"extendVideo","second":20},{"operation":"multiframeVideo","second":20}]',
 };
 
 /** The arguments that a person would type after `npm run deploy --` for the stage `prod`. */

@@ -166,7 +166,13 @@ describe('a parameter', () => {
 
 describe('parameters together', () => {
   const cdn = { downloadBaseUrl: 'https://cdn.example.com' };
-  const rateOf = (rate: object) => ({ creditRates: JSON.stringify([rate]), videoModelsExtra: 'vidq4' });
+  const films = ['textToVideo', 'extendVideo', 'multiframeVideo'].map((operation) => ({
+    operation,
+    second: 20,
+  }));
+  const noLimit = { creditsPerDay: 'none', stageCreditsPerDay: '0', creditRates: '' };
+  const ratesOf = (rates: object) => ({ creditRates: JSON.stringify(rates), videoModelsExtra: 'vidq4' });
+  const rateOf = (rate: object) => ratesOf([...films, rate]);
 
   const task = { operation: 'relightImage', task: 6 };
   const frames = { operation: 'multiframeVideo', model: 'vidq4', second: 8 };
@@ -180,11 +186,10 @@ describe('parameters together', () => {
     [/^siteDomainName and siteCertificateArn must be given together\.$/, { siteCertificateArn }],
     [/^hostedZoneId needs domainName\.$/, { hostedZoneId: 'Z123' }],
     [/^tokenIsuer is not a parameter\.$/, { tokenIsuer: 'https://a.example.com' }],
-    [/^creditRates must be given unless creditsPerDay is none /, { creditRates: '[ ]' }],
-    [/^creditRates must be given unless creditsPerDay is none /, { creditRates: '' }],
+    [/^creditRates must have .* of extendVideo and of multiframeVideo, or /, ratesOf([films[0], frames])],
     [
-      /^creditRates must be given .* and stageCreditsPerDay 0: /,
-      { creditsPerDay: 'none', stageCreditsPerDay: '9000', creditRates: '' },
+      /^creditRates must .*, or creditsPerDay=none and stageCreditsPerDay=0: /,
+      { ...noLimit, stageCreditsPerDay: '9000' },
     ],
     [/^stageCreditsPerDay must be given with proxyAccess=any: /, { proxyAccess: 'any' }],
     [/^creditsPerDay is below every rate: /, { creditsPerDay: '5', ...rateOf(task) }],
@@ -227,7 +232,7 @@ describe('parameters together', () => {
   });
 
   test.each<[values: Values, place?: string]>([
-    [{ creditsPerDay: 'none', stageCreditsPerDay: '0', creditRates: '' }],
+    [noLimit],
     [{ proxyAccess: 'any', stageCreditsPerDay: '9000' }],
     [{ creditsPerDay: '6', ...rateOf(task) }],
     [{ bucketName: 'a'.repeat(58), accessLogs: 'on' }],
