@@ -172,8 +172,17 @@ describe('node-version ban of many', () => {
     expect([status, await statusOf('1.0.0')]).toEqual([1, 'NodeVersionStatusBanned']);
     expect(stdout).toContain(`The node "${nodeId}" has no version "9.9.9".`);
     expect(stderr).toContain('1 of 2 could not be finished');
-    await writeFile(file, `${nodeId}\n`);
-    expect(await admin('node-version', 'ban', '--file', file, ...reason)).toMatchObject({ status: 2 });
+  });
+
+  test.each([
+    ['1.0.0 a\n\nonly-a-node', 2, 'Line 3 of '],
+    [undefined, 1, "The file can't be read: ENOENT"],
+  ])('bans nothing of a file with %j', async (text, status, sentence) => {
+    const file = join(String(process.env.TEST_DIRECTORY), `${nodeId}-${status}.txt`);
+    if (text !== undefined) await writeFile(file, text);
+    const result = await admin('node-version', 'ban', '--file', file, ...reason);
+
+    expect(result).toMatchObject({ status, stdout: '', stderr: expect.stringContaining(sentence) });
   });
 
   test.each([[[]], [['a-node']], [['--token', 'a', '--trust', 'b']], [['a-node', '1.0.0', '--token', 'a']]])(

@@ -6,7 +6,7 @@ import {
   flagNodeVersion,
   unflagNodeVersion,
 } from '../registry/node-versions.ts';
-import { type Changed, newContext } from '../registry/administration.ts';
+import { type Changed, newContext, Rejection } from '../registry/administration.ts';
 import { aligning } from '../alignment.ts';
 import { describeNodeVersion, findVersions, showNode, showNodeVersion } from '../listing.ts';
 import { restoreVersion, withdrawVersion } from '../../../lib/registry/edit-version.ts';
@@ -283,9 +283,12 @@ async function versionsToBan(
     const found = await findVersions({ token_id: token, trust_id: trust }, fields);
     return found.map((each) => ({ node: each.node_id, version: each.version }));
   }
-  const lines = (await readFile(file, 'utf8')).split('\n').map((line) => line.trim());
-  return lines.filter(Boolean).map((line, place) => {
-    const [node, version, ...rest] = line.split(/\s+/);
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new Rejection(`The file can't be read: ${error.message}`);
+  });
+  return text.split('\n').flatMap((line, place) => {
+    const [node, version, ...rest] = line.trim().split(/\s+/);
+    if (node === '') return [];
     if (!node || !version || rest.length > 0)
       throw new UsageError(`Line ${place + 1} of ${file} is not <node> <version>: ${line}`);
     return { node, version };
