@@ -57,7 +57,7 @@ describe('usage compare', () => {
   test('finds the task of an unknown outcome whose provider notified us of its end', async () => {
     misbehave({ kind: 'reset' });
     const path = await started('text-to-video', user);
-    await say(path, { id: 'late-film', state: 'success' });
+    await say(path, { id: 'late-film', state: 'processing' });
     const [listed] = await adminJson('usage', 'list', '--request', 'sample-text-to-video', '--user', user);
     const result = await adminJson(...(await bill('late-film,20')), ...only('textToVideo'));
 
@@ -65,9 +65,12 @@ describe('usage compare', () => {
     expect(result).toMatchObject({
       totals: { billed: 20, recorded: 74, unknown: 0 },
       not_recorded: [],
-      other_price: [{ task_id: 'late-film', state: 'unknown', credits: 74, billed: 20 }],
+      other_price: [{ task_id: 'late-film', state: 'unknown', credits: 74, is_exact: false, billed: 20 }],
       unknown: [],
     });
+    await say(path, { id: 'late-film', state: 'success', credits: 30 });
+    const { other_price: told } = await adminJson(...(await bill('late-film,20')), ...only('textToVideo'));
+    expect(told).toMatchObject([{ credits: 30, is_exact: true, billed: 20 }]);
   });
 
   test('sums up the lines of a task, so that a credit note cancels a double charge', async () => {

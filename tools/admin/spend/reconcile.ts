@@ -80,8 +80,9 @@ function sumOf(entries: readonly { credits: number }[]): number {
 
 /** A usage record as administrators see it. */
 export function usageView(record: AttemptRecord) {
-  const { at, caller, operation, model, seconds, request_id, payment: state, is_exact, task_id, ms } = record;
+  const { at, caller, operation, model, seconds, request_id, payment: state, task_id, ms } = record;
   const credits = priceOf(record);
+  const is_exact = record.is_exact || (state === 'unknown' && record.credits_told !== undefined);
   const task = { operation, model, seconds };
   return { at, caller: callerText(caller), ...task, request_id, state, credits, is_exact, task_id, ms };
 }
