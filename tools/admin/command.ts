@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { ApiError } from '../../lib/errors.ts';
 import type { Operator } from '../../lib/registry/records.ts';
@@ -94,6 +95,13 @@ export function command<
     run: (parameters, options, invocation) =>
       definition.run(parameters as Record<Parameter, string>, options as OptionValues<Options>, invocation),
   };
+}
+
+/** A file that the command line names. */
+export function readNamed(file: string): Promise<Buffer> {
+  return readFile(file).catch(({ message }: Error) => {
+    throw new Rejection(`The file can't be read: ${message}`);
+  });
 }
 
 /** For a command with many steps that may fail one by one. */

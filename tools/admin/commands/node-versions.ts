@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { compareVersions, normalizeVersion } from '@node-registry/registry-rules/version-label';
 import {
   changeWithdrawal,
@@ -6,7 +5,7 @@ import {
   flagNodeVersion,
   unflagNodeVersion,
 } from '../registry/node-versions.ts';
-import { type Changed, newContext, Rejection } from '../registry/administration.ts';
+import { type Changed, newContext } from '../registry/administration.ts';
 import { aligning } from '../alignment.ts';
 import { describeNodeVersion, findVersions, showNode, showNodeVersion } from '../listing.ts';
 import { restoreVersion, withdrawVersion } from '../../../lib/registry/edit-version.ts';
@@ -14,7 +13,7 @@ import { eachVersion, versionCopy } from '../../../lib/registry/node-versions.ts
 import { type NodeVersionRecord, withdrawn } from '../../../lib/registry/records.ts';
 import { NodeVersionStatus } from '@node-registry/registry-rules/schemas/node-version';
 import { memberTable } from './publishers.ts';
-import { command, type CommandResult, textOf, unfinished, UsageError } from '../command.ts';
+import { command, type CommandResult, readNamed, textOf, unfinished, UsageError } from '../command.ts';
 import { fields, table } from '@node-registry/command-line/table';
 import * as bans from '../../../lib/registry/bans.ts';
 import { inParts } from '../../../lib/in-parallel.ts';
@@ -283,10 +282,8 @@ async function versionsToBan(
     const found = await findVersions({ token_id: token, trust_id: trust }, fields);
     return found.map((each) => ({ node: each.node_id, version: each.version }));
   }
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new Rejection(`The file can't be read: ${error.message}`);
-  });
-  return text.split('\n').flatMap((line, place) => {
+  const lines = String(await readNamed(file)).split('\n');
+  return lines.flatMap((line, place) => {
     const [node, version, ...rest] = line.trim().split(/\s+/);
     if (node === '') return [];
     if (!node || !version || rest.length > 0)

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
 import * as z from 'zod/mini';
 import { maxFilesAtOnce } from '../../../lib/bucket/public-file.ts';
@@ -9,8 +8,8 @@ import { refreshNode } from '../../../lib/index/node-files.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { parseObject } from '../../../lib/json.ts';
 import { changeNumbers, type NumbersRecord } from '../../../lib/registry/numbers.ts';
-import { command, UsageError } from '../command.ts';
-import { newContext, readNode, Rejection } from '../registry/administration.ts';
+import { command, readNamed, UsageError } from '../command.ts';
+import { newContext, readNode } from '../registry/administration.ts';
 import { findStage } from '../target.ts';
 
 /** Each line of the catalog needs a query. */
@@ -34,10 +33,7 @@ export const numbers = command({
   options: { file: { value: 'FILE', about: 'The file with the numbers', required: true } },
   examples: ['node numbers --file stars.jsonl'],
   async run(_, { file }) {
-    const text = await readFile(file, 'utf8').catch((error: Error) => {
-      throw new Rejection(`The file can't be read: ${error.message}`);
-    });
-    const lines = linesIn(text);
+    const lines = linesIn(String(await readNamed(file)));
     await findStage();
     const changed: string[] = [];
     const named: string[] = [];

@@ -1,13 +1,11 @@
 import { table } from '@node-registry/command-line/table';
-import { command, UsageError } from '../command.ts';
+import { command, readNamed, UsageError } from '../command.ts';
 import { callerOf, callerText } from '../spend/caller-name.ts';
 import { periodOf, periodOptions, readDay } from '../spend/period.ts';
 import { reconcile, type Reconciliation, usageView } from '../spend/reconcile.ts';
 import { concludeAll, findEndings } from '../spend/conclude.ts';
 import { findUsage, type Grouping, groupings, sumUsage, usagePages } from '../spend/usage.ts';
-import { readFile } from 'node:fs/promises';
 import { loadPaidContracts } from '../../../infra/operations.ts';
-import { Rejection } from '../registry/administration.ts';
 import { readBill } from '../spend/bill.ts';
 
 export const sum = command({
@@ -120,7 +118,7 @@ export const conclude = command({
     if (Date.parse(span.to) > Date.now() - minAgeMs)
       throw new UsageError('--to must be an hour ago at least.');
     const source =
-      bill === undefined ? (told ? 'told' : 'rejected') : { bill: readBill(await readBytes(bill)) };
+      bill === undefined ? (told ? 'told' : 'rejected') : { bill: readBill(await readNamed(bill)) };
     const caller = user === undefined ? undefined : callerOf(user);
     const data: { user: string; attempts: number; before: number; after: number; skipped: number }[] = [];
     for (const [name, endings] of await findEndings({ ...span, caller }, source)) {
@@ -175,7 +173,7 @@ export const compare = command({
   async run({ bill }, { from, to, operations }) {
     const only = await readOperations(operations);
     const period = periodOf(from, to);
-    const billed = readBill(await readBytes(bill));
+    const billed = readBill(await readNamed(bill));
     const result = await reconcile(usagePages(period), billed, ({ operation }) => only.includes(operation));
     return { data: result, text: describe(result) };
   },
@@ -187,12 +185,6 @@ async function readOperations(names: string | undefined): Promise<string[]> {
   const unknown = chosen.find((name) => !paidOperations.includes(name));
   if (unknown === undefined) return chosen;
   throw new UsageError(`"${unknown}" is not a paid operation. Choose from ${paidOperations.join(', ')}.`);
-}
-
-async function readBytes(file: string): Promise<Uint8Array> {
-  return readFile(file).catch((error: unknown) => {
-    throw new Rejection(`The bill cannot be read: ${error instanceof Error ? error.message : error}`);
-  });
 }
 
 interface Finding {
