@@ -17,6 +17,7 @@ import { writeIndex } from '../../lib/index/stream-events.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
 import { streamEventOf } from '../support/table-stream.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';
+import { asFunction } from '../support/roles.ts';
 import { setVariables } from '../support/variables.ts';
 import '../support/in-order.ts';
 
@@ -36,7 +37,8 @@ async function addPublished(id: string): Promise<void> {
   await addVersion('acme', id, '1.0.0', published);
 }
 
-const rebuild = (options = {}) => rebuildIndex({ after: undefined, progress: () => {}, ...options });
+const rebuild = (options = {}) =>
+  asFunction('administration', () => rebuildIndex({ after: undefined, progress: () => {}, ...options }));
 
 async function put(key: string, content: object): Promise<void> {
   await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: key, Body: JSON.stringify(content) }));
