@@ -2,6 +2,7 @@ import { contracts } from '../contracts/self-service/publishers.ts';
 import { ApiError } from '../errors.ts';
 import type { Context } from '../context.ts';
 import { seePublisher } from '../registry/changes.ts';
+import { latestHistory, ownersView } from '../registry/history.ts';
 import { editOwnVersion, restoreVersion, withdrawVersion } from '../registry/edit-version.ts';
 import { listVersions, nodeVersionView } from '../registry/node-versions.ts';
 import { nodeView } from '../registry/nodes.ts';
@@ -51,6 +52,11 @@ export const nodeRoutes = [
     const publisher = await publisherAt(context, path.publisherId);
     await nodeOf(context, publisher, path.nodeId);
     return permissionsOf(caller, publisher);
+  }),
+  peopleRoute(contracts.listHistory, async ({ path, query: { node_id: id }, caller, context }) => {
+    const publisher = await seePublisher(context, caller, path.publisherId, 'see all of publisher');
+    const of = id === undefined ? publisher : await nodeOf(context, publisher, id);
+    return (await latestHistory(context, of)).map(ownersView);
   }),
   peopleRoute(contracts.listNodeVersions, async ({ path, query, caller, context }) => {
     const publisher = await seePublisher(context, caller, path.publisherId);

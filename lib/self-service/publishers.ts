@@ -1,10 +1,9 @@
 import type { Context } from '../context.ts';
 import { contracts } from '../contracts/self-service/publishers.ts';
 import { ApiError } from '../errors.ts';
-import { findPublisher, seePublisher } from '../registry/changes.ts';
+import { findPublisher } from '../registry/changes.ts';
 import { isGivenUp, permissionsOf, publisherFor } from '../registry/publishers.ts';
 import { createPublisher, editPublisher, whyNotFree } from '../registry/profiles.ts';
-import { latestHistory, ownersView } from '../registry/history.ts';
 import type { PublisherRecord } from '../registry/records.ts';
 import { peopleRoute } from './people.ts';
 
@@ -23,10 +22,6 @@ export const publisherRoutes = [
   peopleRoute(contracts.updatePublisher, async ({ path, body, caller, context }) =>
     publisherFor(caller, (await editPublisher(context, caller, path.publisherId, body)).result),
   ),
-  peopleRoute(contracts.listHistory, async ({ path, caller, context }) => {
-    const publisher = await seePublisher(context, caller, path.publisherId, 'see all of publisher');
-    return (await latestHistory(context, publisher)).map(ownersView);
-  }),
   peopleRoute(contracts.getPermissionOnPublisher, async ({ path, caller, context }) =>
     permissionsOf(caller, await publisherAt(context, path.publisherId)),
   ),

@@ -324,12 +324,18 @@ describe('an outsider', () => {
   });
 });
 
-test('tells owners the reason that the administration wrote for them, and neither its own nor who it is', async () => {
-  const reasons = ['--reason', 'case 7', '--public-reason', 'It mines coins.'];
-  await admin('publisher', 'ban', 'acme', ...reasons);
-  const { body } = await ask('listHistory', people.owner, { path: { publisherId: 'acme' } });
+test.each([
+  ['publisher', 'acme', ''],
+  ['node', 'acme-node', '?node_id=acme-node'],
+])(
+  'tells owners of a %s why the administration banned it, and neither its own reason nor who it is',
+  async (of, id, query) => {
+    const reasons = ['--reason', 'case 7', '--public-reason', 'It mines coins.'];
+    await admin(of, 'ban', id, ...reasons);
+    const { body } = await ask('listHistory', people.owner, { path: { publisherId: 'acme' }, query });
 
-  const [latest] = body;
-  expect(latest).toMatchObject({ actor: 'the registry', action: 'publisher ban', detail: 'It mines coins.' });
-  expect(JSON.stringify(body)).not.toContain('case 7');
-});
+    const [latest] = body;
+    expect(latest).toMatchObject({ actor: 'the registry', action: `${of} ban`, detail: 'It mines coins.' });
+    expect(JSON.stringify(body)).not.toContain('case 7');
+  },
+);

@@ -1,4 +1,4 @@
-import { PublisherId } from '@node-registry/registry-rules/names';
+import { NodeId, PublisherId } from '@node-registry/registry-rules/names';
 import { clearable, sentBackFields } from '@node-registry/registry-rules/schemas/fields';
 import { Node } from '@node-registry/registry-rules/schemas/node';
 import { NodeVersion, NodeVersionStatus } from '@node-registry/registry-rules/schemas/node-version';
@@ -155,6 +155,9 @@ export const contracts = contractsOf({
     summary: 'What was changed',
     description:
       'For owners: the latest 200 changes, the latest first. An act of the administration is one of `the registry`, with the reason that was written for the owners.',
+    query: z.object({
+      node_id: z.optional(NodeId).with(z.describe('This node, with its versions, instead of the publisher')),
+    }),
     reply: z.array(
       z.object({
         at: moment('When'),
