@@ -28,16 +28,18 @@ export interface Rejection {
   isFromService: boolean;
 }
 
+interface Asked {
+  baseUrl: string;
+  fields: Call['answer'];
+}
+
 /** The content of a response: the body of a success, or its error. */
-export function readAnswer(
-  response: Response,
-  text: string,
-  { baseUrl, fields }: { baseUrl: string; fields: Call['answer'] },
-): { data: object } | Rejection {
+export function readAnswer(response: Response, text: string, asked: Asked): { data: object } | Rejection {
+  const { baseUrl } = asked;
   const { ok, status, type } = response;
   // Browsers show only that it is a redirect, without its status.
   if (type === 'opaqueredirect' || (status >= 300 && status < 400)) return redirectOf(response, baseUrl);
-  return ok ? successOf(response, text, fields, baseUrl) : rejectionOf(response, text, baseUrl);
+  return ok ? successOf(response, text, asked) : rejectionOf(response, text, baseUrl);
 }
 
 /** Another server responds without end, or with a file. */
@@ -90,12 +92,8 @@ function rejectionOf(response: Response, text: string, baseUrl: string): Rejecti
 }
 
 /** A proxy in between may return 200 with a page of its own, or with other JSON. */
-function successOf(
-  response: Response,
-  text: string,
-  answer: Call['answer'],
-  baseUrl: string,
-): { data: object } | Rejection {
+function successOf(response: Response, text: string, asked: Asked): { data: object } | Rejection {
+  const { baseUrl, fields: answer } = asked;
   if (response.status === 204) return { data: {} };
   const data = parsed(text);
   if (answer === 'list' && Array.isArray(data)) return { data };

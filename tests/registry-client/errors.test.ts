@@ -302,13 +302,7 @@ describe('an answer that the service would not give', () => {
       api.reset();
       api.disturb({ status: 200, body });
 
-      expect(await errorOf(call())).toMatchObject({
-        ...{
-          code: 'invalid_reply',
-          status: 200,
-          message: expect.stringContaining('A proxy or a sign-in page'),
-        },
-      });
+      expect(await errorOf(call())).toMatchObject({ code: 'invalid_reply', status: 200 });
       expect(api.received).toHaveLength(1);
     }
   });
