@@ -264,12 +264,7 @@ describe('npm run admin', () => {
   );
 
   test('exits with 2 if a table has no name', async () => {
-    const { status, stderr } = await run(['node', 'list', '--table']);
-
-    expect([status, stderr]).toEqual([
-      2,
-      "Option '--table <NAME>' argument missing. See npm run admin -- --help\n",
-    ]);
+    expect(await run(['node', 'list', '--table'])).toMatchObject({ status: 2 });
   });
 
   function run(args: string[], environment: NodeJS.ProcessEnv = {}) {

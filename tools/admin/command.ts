@@ -142,10 +142,7 @@ const remedies: [RegExp, string][] = [
   ],
   [/^Expired/, 'Sign in again.'],
   [/^AccessDenied/, 'The output AdministrationRole names a role that may (docs/deploy.md).'],
-  [
-    /^CredentialsProviderError/,
-    'Sign in, set AWS_PROFILE, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
-  ],
+  [/^CredentialsProviderError/, 'Sign in, or set AWS_PROFILE.'],
 ];
 
 /** The reason that AWS or its SDK gives, and the remedy. */
