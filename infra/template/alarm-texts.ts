@@ -24,7 +24,7 @@ export const texts = {
   providerQuota:
     'Our account at a provider has no credits. See `provider` of the lines. Buy credits. Until then: that provider’s requests fail, uncharged.',
   providerErrors:
-    'Over 20 % of a provider’s calls failed. See `provider_status` by `provider`. Tell the provider. Afterwards, conclude attempts that it didn’t charge. Until then: callers get 502 or 504; each such call holds its ceiling.',
+    'Over 20 % of a provider’s calls failed. See `provider_status` by `provider`. Tell the provider. Afterwards, run `usage conclude` for what it didn’t charge. Until then: callers get 502 or 504; each such call holds its ceiling.',
   noSuccess:
     'Several callers made at least 10 calls of an operation in 30 minutes. The provider accepted none. See lines by `function`, `code`, `provider_status` and `causes`. 404: correct the provider’s URL. 400: check whether its API changed. 429: ask it for a higher limit. Until then: nobody can use that operation.',
   credits:

@@ -8,6 +8,8 @@ const found = 'fields @timestamp, @log, @message';
 export const savedQueries: Record<string, string> = {
   'one request': `${found} | filter request_id = "ID" or gateway_request_id = "ID" or function_request_id = "ID" or @requestId = "ID" | sort @timestamp`,
   'one caller': `fields @timestamp, function, status, code, credits, request_id | filter principal = "ID" | sort @timestamp desc`,
+  'requests by code and caller':
+    'filter event = "request" | stats count(*) as requests, sum(credits) as spent by function, code, status, provider, provider_status, principal | sort requests desc',
   'one node': `${found} | filter node_id = "ID" | sort @timestamp desc`,
   'one task': `${found} | filter provider_task_id = "ID" or task_hash = "ID" | sort @timestamp`,
   'requests that died after sending':
