@@ -42,6 +42,7 @@ export type TableAction =
   | 'Query'
   | 'UpdateItem';
 type BucketAction =
+  | 'DeleteObject'
   | 'DeleteObjectTagging'
   | 'DeleteObjectVersion'
   | 'GetObject'

@@ -16,7 +16,9 @@ function commands(text: string): string[] {
   );
   const lines = blocks.flatMap((block) => block.split('\n')).map((line) => line.trim());
   return [...lines, ...spans].filter((line) =>
-    /(?:^|\W)(?:aws (?!configure )[\w-]+ [\w-]+ |npx serverless |npm run (?:deploy|admin|restore) )/.test(line),
+    /(?:^|\W)(?:aws (?!configure )[\w-]+ [\w-]+ |npx serverless |npm run (?:deploy|admin|restore) )/.test(
+      line,
+    ),
   );
 }
 

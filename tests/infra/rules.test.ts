@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
@@ -131,9 +130,7 @@ test('what a removed stage leaves is adopted with its parameters, and refers to 
 });
 
 test('adopt says what to run first if no stage is packaged', async () => {
-  const { stderr } = await runProgram(process.execPath, [resolve('tools/restore/adopt.ts')], {
-    cwd: tmpdir(),
-  });
+  const { stderr } = await runProgram(process.execPath, [resolve('tools/restore/adopt.ts')], { cwd: '/' });
 
   expect(stderr).toBe('No stage is packaged here: run npm run package with its parameters first.\n');
 });
