@@ -161,7 +161,8 @@ function renamed(old: PublisherRecord, to: string, item: Item | undefined, isFor
   const { pk: _, sk: __, moved_to, moved_at, moved_by, ...fields } = old;
   const revision = (former?.revision ?? 0) + 1;
   // What it owed follows its old id. An id that comes back still owes what is left of its own list.
-  const names = ['intent', 'pending_shard', 'pending_since', 'group', 'tries', 'last_error'] as const;
+  const owing = ['pending_shard', 'pending_since', 'group', 'tries', 'last_error'] as const;
+  const names = ['intent', 'aligned_to', ...owing] as const;
   const owed = Object.fromEntries(names.map((name) => [name, former?.[name] ?? null]));
   const record = { ...withChanges(fields, owed), ...publisherKey(to), id: to, revision };
   return putting<PublisherRecord>(record, former ? onRevision(former) : absent);
