@@ -81,10 +81,9 @@ export const erase = command({
     const data = { publishers: publishers.map(({ id }) => id), last_owner_of: lastOwnerOf, records: found };
     if (found === 0) return { data, text: `No record names "${user}": is the name right?` };
     if (options['dry-run']) return { data, text: `The person is named in ${describePerson(person)}.` };
-    return {
-      data,
-      text: `The person was erased from ${await erasePerson(actor, user, person, { force })} records.`,
-    };
+    const records = await erasePerson(actor, user, person, { force });
+    const ownerless = lastOwnerOf.length > 0 ? ` No owner is left: ${lastOwnerOf.join(', ')}.` : '';
+    return { data, text: `The person was erased from ${records} records.${ownerless}` };
   },
 });
 
