@@ -210,8 +210,7 @@ describe('the target of a command', () => {
 
 /** What STS answers; undefined for a denial. */
 let identity: string | undefined;
-const expired =
-  '<ErrorResponse><Error><Code>ExpiredToken</Code><Message>It is expired</Message></Error></ErrorResponse>';
+const expired = '<Root><Error><Code>ExpiredToken</Code><Message>It is expired</Message></Error></Root>';
 const identities = await serve((_, response) => {
   const result = `<GetCallerIdentityResult><Arn>${identity}</Arn></GetCallerIdentityResult>`;
   response
