@@ -69,6 +69,7 @@ export async function withoutBytes(body: unknown): Promise<Prepared> {
         inline += bytes.length;
         return base64(bytes);
       }
+      if (!crypto.subtle) throw invalid(path, 'is over 4 MB: that needs https');
       const digest = await sha256Of(bytes);
       uploads.set(digest, blob);
       return `upload:${digest}:${bytes.length}`;

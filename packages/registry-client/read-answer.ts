@@ -58,7 +58,7 @@ function redirectOf({ status, headers }: Response, baseUrl: string): Rejection {
 
 const maxLocation = 200;
 
-const notOurs = 'A proxy or a sign-in page in between may have answered instead of the registry.';
+const notOurs = 'A proxy or a sign-in page may have answered.';
 
 function rejectionOf(response: Response, text: string, baseUrl: string): Rejection {
   const body = parsed(text);
@@ -83,11 +83,8 @@ function rejectionOf(response: Response, text: string, baseUrl: string): Rejecti
   const known = message === undefined ? undefined : gatewayCodes[response.status];
   const answered = `answered ${response.status}${message === undefined ? '' : `: ${message}`}.`;
   const isElsewhere = response.status === 404 || response.status === 405;
-  const sentence = isElsewhere
-    ? `There is no registry at ${baseUrl}, which ${answered}`
-    : message === undefined
-      ? `${baseUrl} ${answered} ${notOurs}`
-      : `The registry ${answered}`;
+  const here = message === undefined ? `${baseUrl} ${answered} ${notOurs}` : `The registry ${answered}`;
+  const sentence = isElsewhere ? `There is no registry at ${baseUrl}, which ${answered}` : here;
   return { error: new RegistryError(known ?? 'invalid_reply', sentence, facts), isFromService: false };
 }
 

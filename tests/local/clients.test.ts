@@ -349,8 +349,10 @@ describe('docs/examples/cookbook', () => {
   test.each([
     ['python3', 'film.py'],
     ['sh', 'film.sh'],
-  ])('has a program without the client that pays once: %s %s', async (command, file) => {
+  ])('has a program without the client that waits and pays once: %s %s', async (command, file) => {
     const before = await startedTasks();
+    const busy = { provider: 'video', kind: 'status', status: 429, retryAfter: 1, times: 2 };
+    await fetch(`${stack.simulatorsUrl}/control/misbehave`, { method: 'POST', body: JSON.stringify(busy) });
     const ask = () =>
       run(command, [join(place, file), `${file}-1`, 'a "red" boat'], { env: recipeEnvironment() });
     const [one, other] = [await ask(), await ask()];

@@ -311,7 +311,7 @@ describe('an answer that the service would not give', () => {
     api.disturb({ status: 403, body: 'Blocked by the company' });
     const { message } = await errorOf(client.versions.bulk([pair]));
 
-    expect(message).toMatch(/^http\S+ answered 403\. A proxy or a sign-in page in between/);
+    expect(message).toMatch(/^http\S+ answered 403\. A proxy or a sign-in page may have/);
   });
 
   test.each([200, 500])(

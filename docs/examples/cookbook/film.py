@@ -26,9 +26,11 @@ for attempt in range(6):
     # An error with this link leaves open whether the task has started: its status tells.
     if link:
         break
-    if status < 500 and not headers.get("retry-after"):
+    wait = float(headers.get("retry-after") or (2**attempt if status >= 500 else 0))
+    # A budget that is used up starts over at midnight.
+    if not 0 < wait < 120:
         sys.exit(body.decode())
-    time.sleep(float(headers.get("retry-after") or 2**attempt))
+    time.sleep(wait)
 else:
     sys.exit("Not known yet: run it again with the same order, within a day.")
 

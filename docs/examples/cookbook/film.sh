@@ -3,13 +3,14 @@
 set -eu
 registry=${REGISTRY:-http://localhost:3000}
 prompt=$(printf %s "$2" | sed 's/[\\"]/\\&/g')
-answer=$(mktemp)
-trap 'rm -f "$answer"' EXIT
-curl --silent --show-error --retry 5 --retry-all-errors --max-time 35 --dump-header "$answer" --output /dev/null \
+answer=$(mktemp) body=$(mktemp)
+trap 'rm -f "$answer" "$body"' EXIT
+# A try must be able to empty the output of the one before. A budget that is used up starts over at midnight.
+curl --silent --show-error --retry 5 --retry-all-errors --retry-max-time 120 --max-time 35 --dump-header "$answer" --output "$body" \
   --header "authorization: Bearer $ACCESS_TOKEN" --header "idempotency-key: $1" --json "{\"prompt\": \"$prompt\"}" \
   "$registry/proxy/video-provider/text2video"
 status=$(sed -n 's/^[Ll]ink: <\(.*\)>; rel="status".*/\1/p' "$answer" | tail -n 1)
-test -n "$status" || { cat "$answer" >&2; exit 1; }
+test -n "$status" || { cat "$body" >&2; exit 1; }
 # The address exists once the provider has said something.
 until curl --silent --fail --output "$answer" "$status" && grep -qE '"state": ?"(success|failed)"' "$answer"; do sleep 2; done
 cat "$answer"

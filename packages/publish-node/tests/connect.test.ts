@@ -25,9 +25,7 @@ let garbage = '';
 
 test('a session that cannot be written names the folder and another one', async () => {
   await writeFiles(folder, { home: '' });
-  const session = { baseUrl: 'https://registry.example' } as Session;
-
-  expect(() => writeSession(session, { XDG_CONFIG_HOME: `${folder}/home` })).toThrow(
+  expect(() => writeSession({ baseUrl: 'x' } as Session, { XDG_CONFIG_HOME: `${folder}/home` })).toThrow(
     /^The session cannot be kept in .*publish-node: its parent is a file\. .*XDG_CONFIG_HOME/,
   );
 });

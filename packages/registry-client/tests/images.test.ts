@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { withoutBytes } from '../images.ts';
 
 test('sends images in the request up to 4 MB of all together, and apart from it beyond', async () => {
@@ -23,6 +23,12 @@ test.each([
   const error = { code: 'invalid_request', mayBeDone: false, details: [{ path }] };
 
   await expect(withoutBytes(body)).rejects.toMatchObject(error);
+});
+
+test('names what a page without https cannot upload', async () => {
+  jest.replaceProperty(globalThis, 'crypto', {} as typeof crypto);
+  await expect(withoutBytes({ image: Buffer.alloc(4_000_001) })).rejects.toThrow('https');
+  jest.restoreAllMocks();
 });
 
 test('leaves words alone that look like such a URL', async () => {
