@@ -71,7 +71,7 @@ test.each([
 });
 
 test.each([
-  ['ExpiredTokenException', 'It is expired', 'Sign in again.'],
+  ['UnrecognizedClientException', 'The token is invalid', 'Sign in again.'],
   ['AccessDeniedException', 'Ann is not authorized', 'The output AdministrationRole names a role that may'],
   ['CredentialsProviderError', 'Profile a requires multi-factor authentication, but', 'Run eval "$(aws conf'],
 ])('says what AWS said, and what to do, after %s', (name, message, remedy) => {

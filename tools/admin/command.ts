@@ -140,7 +140,7 @@ const remedies: [RegExp, string][] = [
     /multi-factor/,
     'Run eval "$(aws configure export-credentials --profile <profile> --format env)", unset AWS_PROFILE, and try again.',
   ],
-  [/^Expired/, 'Sign in again.'],
+  [/^(?:Expired|UnrecognizedClient|InvalidClientToken)/, 'Sign in again.'],
   [/^AccessDenied/, 'The output AdministrationRole names a role that may (docs/deploy.md).'],
   [/^CredentialsProviderError/, 'Sign in, or set AWS_PROFILE.'],
 ];
