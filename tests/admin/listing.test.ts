@@ -94,7 +94,7 @@ describe('on a deployed table', () => {
     ['node-version ban first-node 1.0.0 --reason x', 'bans version 1.0.0 of "first-node", which is active'],
     ['caller block someone --reason x', 'stops all paid requests, edits and publishes of someone'],
     ['node transfer second-node --to zeta', `gives ${second} to ${zeta}`],
-    ['publisher merge zeta --into acme', `makes ${zeta} part of ${acme}`],
+    ['publisher merge zeta --into acme', `makes ${zeta} part of ${acme}, which cannot be undone`],
     ['publisher rename zeta zetta', `renames ${zeta} to "zetta"`],
   ])('says what %j reaches, and does nothing without --yes', async (line, impact) => {
     const [noun, verb] = line.split(' ');

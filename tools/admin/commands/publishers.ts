@@ -98,7 +98,7 @@ export const merge = command({
   tellsOwners: true,
   examples: ['publisher merge acme-labs --into acme'],
   impact: async ({ publisher }, { into }) =>
-    `makes ${await describeMoving(publisher)} part of ${await describePublisher(into)}`,
+    `makes ${await describeMoving(publisher)} part of ${await describePublisher(into)}, which cannot be undone`,
   async run({ publisher: from }, { into }, { actor }) {
     await movePublisher(newContext(), actor, 'merge', from, into);
     return aligning({ publisher: from, nodesOf: into }, async () => ({
