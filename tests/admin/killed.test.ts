@@ -59,16 +59,21 @@ test('numbers of a file are finished by a second run after a kill at any write',
   }
 });
 
+/** A hundred: more than two transactions have. */
+async function addTokens(): Promise<void> {
+  const { pk } = personalAccessTokenKey(from, '');
+  const [token] = await queryAll(soon(), personalAccessTokenKey(from, ''));
+  const put = (id: string) => putItem({ ...token, pk, sk: `TOKEN#${id}`, id });
+  await Promise.all(Array.from({ length: 99 }, (_, id) => put(String(id))));
+}
+
 test.each(['rename', 'merge'])(
   'a %s of more tokens than two transactions have is finished by the same command after a kill at any write',
   async (verb) => {
     for (let place = 1, isKilled = true; isKilled; place += 1) {
       await addTwoPublishers();
       await addVersion(from, nodeId, label, { sha256: 'a'.repeat(64) });
-      const { pk } = personalAccessTokenKey(from, '');
-      const [token] = await queryAll(soon(), personalAccessTokenKey(from, ''));
-      const put = (id: string) => putItem({ ...token, pk, sk: `TOKEN#${id}`, id });
-      await Promise.all(Array.from({ length: 99 }, (_, id) => put(String(id))));
+      await addTokens();
       const into = verb === 'merge' ? to : `${from}-2`;
       const words = verb === 'merge' ? ['merge', from, '--into', into] : ['rename', from, into];
       const deployed = ['--region', 'us-east-1', '--table', tableName()];
@@ -82,3 +87,22 @@ test.each(['rename', 'merge'])(
     }
   },
 );
+
+test('a merge of more tokens than two transactions have follows a target that is renamed before each', async () => {
+  await addTokens();
+  const names = [to, `${to}-2`, `${to}-3`];
+  intercept(dynamodb, async ({ command, input, send }) => {
+    const [id = '', next] = names;
+    const text = JSON.stringify(input);
+    const isRest = command === 'TransactWriteItemsCommand' && !text.includes('HISTORY#');
+    if (next && isRest && text.includes(`PUBLISHER#${id}"`)) {
+      names.shift();
+      await admin('publisher', 'rename', id, next);
+    }
+    return send();
+  });
+  for (let run = 0; run < 3; run += 1) await admin('publisher', 'merge', from, '--into', to);
+
+  expect(names).toHaveLength(1);
+  expect(await adminJson('token', 'list', String(names[0]))).toHaveLength(100);
+});

@@ -126,6 +126,7 @@ describeInterleavings({
     'transfer | ban of a publisher',
     'rename | publish of a node',
     'publish of a node | rename',
+    'publish of a version | transfer',
     'removal of a member | token of a member',
     'token of a member | removal of a member',
     ...['publish of a node', 'revocation of a token', 'addition of a member'].map(
