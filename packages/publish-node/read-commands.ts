@@ -83,6 +83,7 @@ export async function showCommand(text: string, flags: ReadFlags, mean: Mean): P
     ...{ name: node.name, description: node.description, license: node.license, repository: node.repository },
     publisher: node.publisher?.name ?? node.publisher?.id,
     status: node.status === 'NodeStatusDeleted' ? 'withdrawn' : undefined,
+    reason: node.status_detail,
     version: version.status === 'NodeVersionStatusDeleted' ? 'withdrawn' : undefined,
     created: version.createdAt,
     size: version.size_bytes === undefined ? undefined : `${version.size_bytes} bytes`,

@@ -43,11 +43,8 @@ async function withdrawVersion(
   const { publisher } = requireOwned(read);
   const { node, version } = requireNamed(read);
   const label = `${node}@${version}`;
-  if (reason !== undefined)
-    throw new Failure(
-      'usage',
-      `Nothing was done: a version has no --reason. Write it in its change log before: publish-node deprecate ${label} --reason TEXT.`,
-    );
+  const other = `Nothing was done: a version has no --reason. First: publish-node deprecate ${label} --reason TEXT.`;
+  if (reason !== undefined) throw new Failure('usage', other);
   const { registry, hint } = connectAsOwner(flags);
   const [entry] = await registry.versions.bulk([{ node_id: node, version }]);
   const { id, status: state } = entry?.node_version ?? {};

@@ -108,9 +108,11 @@ describe('publish-node', () => {
     expect([again.exitCode, again.message]).toEqual([2, expect.stringContaining(`${output} exists. Name a`)]);
   });
 
-  test('download warns of a version that is deprecated, and of a node that is withdrawn', async () => {
+  test('download and show warn of a version that is deprecated, and of a node that is withdrawn', async () => {
     const server = await serve((request, response) => {
       if (request.url?.endsWith('.zip')) return response.end('x');
+      if (request.url?.includes('host'))
+        return response.end('{"node_id":"old","version":"1","host_nodes":[]}');
       const version = {
         ...{ version: '1.0.0', deprecated: true, changelog: 'Use 2.', downloadUrl: `${server.url}/a.zip` },
         ...{ sha256: sha256(Buffer.from('x')), size_bytes: 1 },
@@ -121,8 +123,8 @@ describe('publish-node', () => {
     });
     const args = ['download', 'old', '--output', join(folder, 'old.zip'), '--downloads-url', server.url];
     const { code: exitCode, stderr } = await publishNode(args, { env });
-
-    expect(exitCode).toBe(0);
+    const { stdout } = await publishNode(['show', 'old', '--downloads-url', server.url], { env });
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/withdrawn\nreason +Gone/)]);
     expect(stderr).toContain('old is withdrawn: Gone.\nold 1.0.0 is deprecated: Use 2.\n');
   });
 
