@@ -172,6 +172,11 @@ test('a ban reads each large version once, however often it goes on, and a ban o
     kilobytes += JSON.stringify({ ...output }).length / 1000;
     return output;
   });
+  const listed: unknown[] = [];
+  intercept(s3(), ({ input, send }) => {
+    listed.push(input.Prefix);
+    return send();
+  });
   const took = async (work: Promise<unknown>) => {
     await work;
     let runs = 0;
@@ -186,6 +191,7 @@ test('a ban reads each large version once, however often it goes on, and a ban o
   const all = await took(banNode(soon(), operator, nodeId, 'spam'));
 
   expect(one.read).toBeLessThan(8 * 60);
+  expect(listed).toEqual([`archives/${nodeId}/1.39.0/`, `archives/${nodeId}/`]);
   expect(all.runs).toBeGreaterThan(2);
   expect(all.read).toBeLessThan(1.5 * 40 * 60);
   const states = await Promise.all(labels.map((label) => storedVersion(nodeId, label)));
@@ -233,14 +239,16 @@ test('a ban of a publisher with more nodes than a run can do goes on from where 
 describe('the archives of a banned node', () => {
   let statuses: string[];
   let paths: string[];
+  /** CloudFront takes another request with one of these for the same one. */
+  const references = new Set<unknown>();
 
   beforeAll(async () => {
     await seed();
     /** What CloudFront answers over the wire; there is no engine of it that runs here. */
     const cloudFront = await serve(async (request, response) => {
-      paths.push(
-        ...[...(await text(request)).matchAll(/<Path>(.*?)<\/Path>/g)].map(([, path]) => String(path)),
-      );
+      const asked = await text(request);
+      paths.push(...[...asked.matchAll(/<Path>(.*?)<\/Path>/g)].map(([, path]) => String(path)));
+      for (const [, name] of asked.matchAll(/<CallerReference>(.*?)</g)) references.add(name);
       const status = statuses.shift() ?? 'Completed';
       const isBusy = status === 'busy';
       const error =
@@ -278,5 +286,9 @@ describe('the archives of a banned node', () => {
     expect(lines('work')).toEqual([]);
     await admin('node', 'unban', id);
     expect((await fetch(address)).status).toBe(200);
+    expect(references.size).toBe(1);
+    await banNode(soon(), operator, id, 'spam again');
+    await engine();
+    expect(references.size).toBe(2);
   });
 });
