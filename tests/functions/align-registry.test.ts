@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { stopDate } from '@node-registry/testing/clock';
 import { handler } from '../../functions/align-registry.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
@@ -32,6 +32,9 @@ import { addTwoPublishers, from, nodeId, ownersNow, to } from '../support/two-pu
 import { finalize, publish, put, putObject, sha256, storedVersion } from '../support/uploads.ts';
 import { setVariables } from '../support/variables.ts';
 import { handOver } from '../support/work.ts';
+
+// A command waits some seconds between its rounds.
+jest.setTimeout(30_000);
 
 const operator = { operator: 'admin' };
 const soon = () => ({ deadline: Date.now() + 9_000 });
@@ -202,7 +205,7 @@ test('a ban of a publisher denies the archives of all its nodes before the versi
   const ids = [...Array(7).keys()].map((place) => `${nodeId}-${place}`);
   for (const id of ids) {
     await addNode(from, id, { versions: 51 });
-    for (let minor = 0; minor < 51; minor += 1) await addVersion(from, id, `1.${minor}.0`);
+    await Promise.all(Array.from({ length: 51 }, (_, minor) => addVersion(from, id, `1.${minor}.0`)));
     await putObject(`archives/${id}/1.0.0/a.zip`, Buffer.from('zip'));
   }
   const calls: string[] = [];
