@@ -257,7 +257,10 @@ describe('an outsider', () => {
   test('learns the same of every invitation that is not theirs', async () => {
     const secret = createSecret('nri_');
     const [, ours] = String(world.invitations.acme).split('/');
+    const named = { path: { publisherId: 'acme' }, body: { user_id: 'mike' } };
+    const { invitation: mikes } = (await ask('createInvitation', people.owner, named)).body;
     const wrong = [
+      mikes,
       'acme',
       `nobody/${secret}`,
       `acme/${secret}`,
@@ -270,6 +273,7 @@ describe('an outsider', () => {
     );
 
     for (const { status, body } of answers) expect([status, body.error]).toEqual([404, 'not_found']);
+    expect((await ask('acceptInvitation', asMike({}), { body: { invitation: mikes } })).status).toBe(200);
   });
 
   test('accepts an invitation of an address only with that address, and no owner writes one that is not read', async () => {
