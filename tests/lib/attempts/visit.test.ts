@@ -45,15 +45,17 @@ describe('a visit of an account', () => {
     expect(await storedItem(pk, sk)).toMatchObject({ payment: 'rejected', ttl });
   });
 
-  test('counts what may have been sent in full, and keeps nothing else of it in the account', async () => {
+  test('counts what may have been sent in full, for the day before midnight, and keeps nothing else of it in the account', async () => {
+    stopDate(noon() + (12 * 60 - 5) * minuteMs);
     const { user, attempt } = await leave('recorded');
-    await sweepAfter(12);
+    stopDate(Date.now() + 12 * minuteMs);
+    await sweepAfter(0);
 
     const day = new Date(attempt.at).toISOString().slice(0, 10);
     expect(await accountOf(user)).toEqual({
       ...keyOfAccount(attempt.caller),
       ...{ caller: attempt.caller, [`credits:${day}`]: 50, [`tasks:${day}`]: 1, listed: day, open: 0 },
-      ...{ [`requests@${Math.floor(attempt.at / minuteMs)}`]: 1, revision: 3, write_id: expect.any(String) },
+      ...{ revision: 3, write_id: expect.any(String) },
     });
     const [at, completed_at] = [attempt.at, Date.now()].map((time) => new Date(time).toISOString());
     const unknown = { at, payment: 'unknown', credits: 50, is_exact: false, completed_at };
