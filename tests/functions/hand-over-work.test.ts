@@ -8,7 +8,7 @@ import { failCalls } from '../support/intercept.ts';
 import { storedItem } from '../support/registry.ts';
 import { streamRecord } from '../../tools/local/follow-table.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
-import { queue, runQueue } from '../support/queue.ts';
+import { queue, queueOf, runQueue } from '../support/queue.ts';
 import { dueInMs, handOver, lane, lostAfterMs, messageOf, owing, run, stored } from '../support/work.ts';
 
 describe('the hand-over', () => {
@@ -48,6 +48,16 @@ describe('the hand-over', () => {
     await handOver();
 
     expect(queue.bodies).toEqual([messageOf(item)]);
+  });
+
+  test('spreads the polls of a provider over the time', async () => {
+    await Promise.all(Array.from({ length: 15 }, () => due({ pending_shard: 'poll-video' })));
+    await handOver();
+    const arrived = () => runQueue(async () => undefined, 'poll');
+
+    expect(await arrived()).toBe(10);
+    queueOf('poll').advance(2000);
+    expect(await arrived()).toBe(5);
   });
 
   test('begins no page that it could not end', async () => {

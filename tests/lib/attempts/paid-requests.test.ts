@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spend/limits.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { callerHash } from '../../../lib/caller.ts';
@@ -231,6 +231,23 @@ describe('the record of an attempt', () => {
     await purchase.taken({ taskId: 'a', credits: 1 });
 
     expect(await usageOf(user)).toMatchObject([{ task_id: 'a', credits: 1, ms: 1234 }]);
+  });
+
+  test('is written however often the table throttles, since a task was bought', async () => {
+    // No wait between the tries.
+    const random = jest.spyOn(Math, 'random').mockReturnValue(0);
+    let throttled = 0;
+    intercept(dynamodb, async ({ command, input, send }) => {
+      const isEnd = command === 'UpdateItemCommand' && JSON.stringify(input).includes('"USAGE#');
+      if (!isEnd || throttled === 12) return send();
+      throttled += 1;
+      throw Object.assign(new Error('Slow down.'), { name: 'ThrottlingException' });
+    });
+    const user = await spender();
+    await pay(user);
+    random.mockRestore();
+
+    expect([throttled, await usageOf(user)]).toMatchObject([12, [{ payment: 'taken' }]]);
   });
 
   test('says once how its attempt ended, and the account follows the first to say so', async () => {
