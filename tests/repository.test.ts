@@ -502,7 +502,7 @@ describe('the lines', () => {
     // Self-service: its routes, commands and page
     62: [2441, 290, 212, 2083, 1182],
     // Ceremony of tests, and two releases side by side
-    63: [-177, -90, 1, -188, -1693],
+    63: [-177, -90, 1, -187, -1694],
   };
   /** For all rooms at the end of the round. */
   const aim = 83_000;

@@ -99,8 +99,7 @@ inBrowser('the studio in a browser', () => {
   test('goes on with a film after a reload, and pays once', async () => {
     const before = await tasks();
     await page.getByLabel('Prompt').fill('once');
-    await button('Make the film').click();
-    await page.waitForResponse('**/text2video');
+    await Promise.all([page.waitForResponse('**/text2video'), button('Make the film').click()]);
     await page.reload();
     await card(/once.*success/).waitFor();
 

@@ -145,8 +145,9 @@ inBrowser('the site in a browser', () => {
     await status('The most used nodes');
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     await page.route('**/nodes/relight.json', (route) => held.then(() => route.continue()));
+    const asked = page.waitForRequest('**/nodes/relight.json');
     await page.getByLabel('Search').fill('relight');
-    await page.waitForRequest('**/nodes/relight.json');
+    await asked;
     await page.getByLabel('Search').fill('c++');
     await status(/^1 node$/);
     const late = page.waitForResponse('**/nodes/relight.json');
