@@ -3,8 +3,8 @@ import type { Resource } from '../plugins/framework.ts';
 import { upperFirst } from './alarm-resources.ts';
 
 /**
- * A standard queue for each lane, fair by its message groups. The item in the table has the work, so there are no dead
- * letters, and a lost message is sent again.
+ * A standard queue for each lane; message groups make it fair. The work itself is stored in the table, so these queues need
+ * no dead-letter queue, and a lost message is sent again.
  */
 export function laneQueues(prefix: string): Record<string, Resource> {
   const queues = Object.entries<Lane>(lanes).map(([lane, { leaseSeconds }]) => {

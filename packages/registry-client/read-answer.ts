@@ -83,8 +83,8 @@ function rejectionOf(response: Response, text: string, baseUrl: string): Rejecti
   const known = message === undefined ? undefined : gatewayCodes[response.status];
   const answered = `answered ${response.status}${message === undefined ? '' : `: ${message}`}.`;
   const isElsewhere = response.status === 404 || response.status === 405;
-  const here = message === undefined ? `${baseUrl} ${answered} ${notOurs}` : `The registry ${answered}`;
-  const sentence = isElsewhere ? `There is no registry at ${baseUrl}, which ${answered}` : here;
+  const usual = message === undefined ? `${baseUrl} ${answered} ${notOurs}` : `The registry ${answered}`;
+  const sentence = isElsewhere ? `There is no registry at ${baseUrl}, which ${answered}` : usual;
   return { error: new RegistryError(known ?? 'invalid_reply', sentence, facts), isFromService: false };
 }
 

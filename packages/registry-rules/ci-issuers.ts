@@ -4,7 +4,7 @@ export const ciIssuers = {
   gitlab: 'https://gitlab.com',
 } as const;
 
-/** The issuer that somebody names, or its URL. */
+/** The URL of an issuer, from its name or its URL. */
 export function issuerNamed(name: string): string {
   return Object.hasOwn(ciIssuers, name) ? ciIssuers[name as keyof typeof ciIssuers] : name;
 }

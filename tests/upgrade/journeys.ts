@@ -140,7 +140,7 @@ const told =
     expect(status).toBe(200);
   };
 
-/** The caller was notified, the status file and the provider's own path tell the same. */
+/** The caller was notified, and the status file and the provider's own path say the same. */
 const delivered =
   (state: string): Step =>
   async (side, known) => {
