@@ -494,7 +494,7 @@ describe('the lines', () => {
     // Oracles, the reviewed template, tricks that saved a percent
     58: [-99, 32, 140, 6, -285],
     // Bounds, remembered parameters, releases, the read path
-    59: [706, 162, 366, 55, 828],
+    59: [724, 162, 369, 55, 848],
     // The client, the command, results for clients that wait, the reader of packs
     60: [297, 11, 43, 1764, 686],
     // The site and the studio

@@ -182,7 +182,7 @@ export function changeVersions(
   const first = {
     node: of,
     versions: { each: [...labels].map((label) => nodeVersionKey(nodeId, label)) },
-    history: { below: entry.action === 'takedown' ? historyKeysOf(of) : undefined },
+    history: { below: entry.action === 'takedown' ? historyKeysOf(of, 'REGISTRY') : undefined },
   };
   const following = async ({ node, versions: named }: Found<typeof first>) => {
     const ids = new Set(named.map(({ id }) => id));

@@ -335,6 +335,11 @@ export interface Operator {
 /** Who changes something. */
 export type Actor = Caller | Operator;
 
+/** By the name in the history: an issuer chooses what follows the prefix, and the administration's have none. */
+export function isOfPublisher(actor: string): boolean {
+  return /^(?:user:|ci:|token:|erased$)/.test(actor);
+}
+
 /** Part of the transaction that makes the change. A text is the actor's name in the history. */
 export function historyOf(by: Actor | string, { of, ...change }: Change, { id, now }: Once): Write {
   const at = new Date(now).toISOString();
@@ -342,5 +347,10 @@ export function historyOf(by: Actor | string, { of, ...change }: Change, { id, n
     typeof by === 'object' && 'operator' in by
       ? by
       : { operator: typeof by === 'string' ? by : callerName(by) };
-  return updating<HistoryRecord>(historyKey(of, at, id), { at, actor, public_reason, ...change }, absent);
+  const side = isOfPublisher(actor) ? 'OWNERS' : 'REGISTRY';
+  return updating<HistoryRecord>(
+    historyKey(of, side, at, id),
+    { at, actor, public_reason, ...change },
+    absent,
+  );
 }

@@ -21,7 +21,8 @@
  *   account of a caller who pays      CALLER#<sha256>           ACCOUNT                     sums, open attempts, limits
  *   callers with limits of their own  CALLERS                   LIMITS#<caller sha256>       one query lists them
  *   uploads that a caller was asked for CALLER#<sha256>         UPLOADS                     expire by `ttl`
- *   history of a caller               CALLER#<sha256>           HISTORY#<time>#<id>         one query lists it
+ *   history of any of these           <its pk>#REGISTRY         HISTORY#<time>#<id>         one query lists it
+ *   and what its owners changed       <its pk>#OWNERS           HISTORY#<time>#<id>         one query lists it
  *   attempts of a caller's day        USAGE#<day>#<caller>#<n>  <time>#<attempt>            4 queries, expire by `ttl`
  *   callers of a day                  USAGE#<day>#<0 to f>      CALLER#<caller sha256>      16 queries, expire by `ttl`
  *   credits of all callers of a day   STAGE_DAY                 CREDITS                     the visit adds them up
@@ -31,8 +32,6 @@
  *   what was given up in it           index `pending`           shard <lane>-given-up       sparse, for the administration
  *   task of a buyer and a provider's id RESULT#<sha256>           TASK                        expires by `ttl`
  *   public keys of notifications      SIGNING#KEYS              KEYS                        the current ones
- *   history of a publisher            PUBLISHER#<folded id>     HISTORY#<time>#<id>         one query lists it
- *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it
  *   release that the records are of   STAGE                     RELEASE                     read before a deployment
  *   sign of life of the engine        HEARTBEAT                 HEARTBEAT                   the stream passes it on
  *
@@ -171,13 +170,19 @@ export function hostNodeKey(nodeId: string, version: string, name: string): Key 
   return { pk: `NODE#${foldNodeId(nodeId)}#${version}`, sk: `HOST_NODE#${name}` };
 }
 
-export function historyKey({ pk }: Key, at: string, id: string): Key {
-  return { pk, sk: `HISTORY#${at}#${id}` };
+type Side = 'OWNERS' | 'REGISTRY';
+
+export function historyKey(of: Key, side: Side, at: string, id: string): Key {
+  const { pk, sk } = historyKeysOf(of, side);
+  return { pk, sk: `${sk}${at}#${id}` };
 }
 
-/** The common prefix of the keys of a record's history. */
-export function historyKeysOf({ pk }: Key): Key {
-  return { pk, sk: 'HISTORY#' };
+/**
+ * The common prefix of the keys of one side of a record's history. With the index of versions a partition holds at
+ * most 10 GB. Owners who fill theirs hinder only themselves: a ban is written elsewhere.
+ */
+export function historyKeysOf({ pk }: Key, side: Side): Key {
+  return { pk: `${pk}#${side}`, sk: 'HISTORY#' };
 }
 
 /** The publisher, node or version that a record describes or belongs to. */

@@ -5,8 +5,10 @@ import { folder } from '@node-registry/testing/folders';
 import { nodePath } from '@node-registry/registry-rules/index-paths';
 import { readText } from '../../lib/bucket/public-file.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
-import { begunVersionsKey } from '../../lib/store/keys.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
+import { begunVersionsKey, nodeKey } from '../../lib/store/keys.ts';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
+import { intercept } from '../support/intercept.ts';
 import { addNode, addVersion, storedNode, storedItem } from '../support/registry.ts';
 import {
   addTwoPublishers,
@@ -69,6 +71,24 @@ test('an old id takes no token and no trust, keeps its history, and is taken bac
   expect((await admin('publisher', 'rename', `${from}-3`, from)).status).toBe(0);
   const edits = [await updateAs(`${from}-2`, 'olga'), await updateAs(from, 'olga')];
   expect([await owners(), edits.map(({ status }) => status)]).toEqual([[from], [200, 200]]);
+});
+
+test('owners fill no partition of the history that a takedown reads or writes, and it is shown whole, the latest first', async () => {
+  await updateAs(from, 'olga', { name: 'Another' });
+  const asked: string[] = [];
+  intercept(dynamodb, ({ input, send }) => {
+    asked.push(JSON.stringify(input));
+    return send();
+  });
+  await admin('takedown', 'run', nodeId, '1.0.0', '--reason', 'Steals keys');
+
+  const { pk } = nodeKey(nodeId);
+  expect(asked.filter((text) => text.includes(`${pk}#OWNERS`))).toEqual([]);
+  expect(asked.filter((text) => text.includes(`${pk}#REGISTRY`)).length).toBeGreaterThan(1);
+  expect(await adminJson('history', 'node', nodeId)).toMatchObject([
+    { action: 'takedown', detail: 'Steals keys' },
+    { action: 'node update', actor: 'user:olga' },
+  ]);
 });
 
 test('a merge into a banned publisher moves nothing', async () => {

@@ -148,7 +148,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       await edit({ deprecated: false });
       expect(await latest()).toMatchObject({ version: '1.1.0', deprecated: false });
       const context = { deadline: Date.now() + 9_000 };
-      const items = await queryAll(context, historyKeysOf(nodeKey('edited')));
+      const items = await queryAll(context, historyKeysOf(nodeKey('edited'), 'OWNERS'));
       expect(items.map(({ actor, subject, detail }) => [actor, subject, detail])).toEqual([
         ['user:mats', 'edited 1.1.0', 'changelog'],
         ['user:mats', 'edited 1.1.0', 'deprecated'],

@@ -19,7 +19,7 @@ describe('the local stream of the table', () => {
     const bans = keys.hostNodeBansKey('a');
     const entries = [keys.nodeVersionKey('a', '1.0.0'), bans, keys.hostNodeKey('a', '1.0.0', 'Load it')];
     const shown = [keys.nodeKey('a'), ...entries, keys.publisherKey('p'), keys.heartbeatKey];
-    const all = [keys.accountKey('x'), keys.historyKey(bans, 'now', 'x'), ...shown];
+    const all = [keys.accountKey('x'), keys.historyKey(bans, 'OWNERS', 'now', 'x'), ...shown];
 
     expect(all.filter(isFollowed)).toEqual(shown);
     expect(all.filter(({ pk, sk }) => streamRecord(written(pk, sk), 0))).toEqual(shown);

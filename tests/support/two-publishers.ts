@@ -34,9 +34,9 @@ export async function publishAs(publisherId: string, user: string, version: stri
   return { ...answer, upload: { nodeId, version, versionId: String(id), uploadId: String(upload_id) } };
 }
 
-export function updateAs(publisherId: string, user: string) {
+export function updateAs(publisherId: string, user: string, body = {}) {
   const headers = { authorization: bearer(user) };
-  return invoke(updateNode, 'update-node', { path: { publisherId, nodeId }, body: {}, headers });
+  return invoke(updateNode, 'update-node', { path: { publisherId, nodeId }, body, headers });
 }
 
 /** The publishers that the records of the node and of its versions name, each once. */

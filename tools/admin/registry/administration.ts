@@ -8,6 +8,7 @@ import {
   existingPublisher,
   type Outcome,
 } from '../../../lib/registry/changes.ts';
+import { latestFirst } from '../../../lib/registry/history.ts';
 import {
   type Change,
   historyOf,
@@ -58,7 +59,9 @@ export function adminHistory(
 
 /** The changes of administrators and owners to a publisher or a node, the latest first. */
 export async function listHistory(key: Key): Promise<HistoryRecord[]> {
-  return (await listItems(historyKeysOf(key))).map(historyRecord).reverse();
+  const sides = [historyKeysOf(key, 'OWNERS'), historyKeysOf(key, 'REGISTRY')];
+  const items = await Promise.all(sides.map(listItems));
+  return latestFirst(items.flat().reverse().map(historyRecord));
 }
 
 /** Every item of a partition whose sort key begins as the given one does, in the order of their sort keys. */
