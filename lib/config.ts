@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import * as kind from './variable-kinds.ts';
 
 /*
- * Defines every variable of the functions: its kind, its description, and the stage parameter that sets it. The
+ * Defines every variable of the functions: its kind, its description, and whether a stage parameter sets it. The
  * functions' environment, the rules of the parameters and docs/configuration.md are generated from it.
  * Each concern is a separate constant, so a bundle contains only the concerns that its function reads.
  */
@@ -51,9 +51,15 @@ export function atStart<Value>(make: () => Value): () => Value {
 
 export interface Variable<Schema extends z.ZodMiniType = z.ZodMiniType> {
   schema: Schema;
-  /** Undefined if Lambda, the local stack or the template sets the variable. */
-  parameter: string | undefined;
   about: string;
+  /** Whether Lambda, the local stack or the template sets it, and no parameter of the stage. */
+  isGiven: boolean;
+}
+
+/** The parameter of the stage that sets a variable has its name: `bucketName` sets BUCKET_NAME. */
+export function parameterOf(name: string, { isGiven }: Variable): string | undefined {
+  const inCamelCase = name.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  return isGiven ? undefined : inCamelCase;
 }
 
 export type Variables = Record<string, Variable>;
@@ -87,40 +93,26 @@ function read<V extends Variables>(variables: V): ValuesOf<V> {
   throw new Error(`The environment is not valid. ${problems.join('; ')}`);
 }
 
-function variable<Schema extends z.ZodMiniType>(
-  schema: Schema,
-  parameter: string | undefined,
-  about: string,
-): Variable<Schema> {
-  return { schema, parameter, about };
+function variable<Schema extends z.ZodMiniType>(schema: Schema, about: string): Variable<Schema> {
+  return { schema, about, isGiven: false };
+}
+
+function given<Schema extends z.ZodMiniType>(schema: Schema, about: string): Variable<Schema> {
+  return { schema, about, isGiven: true };
 }
 
 export const tokens = concern(() => ({
-  TOKEN_ISSUER: variable(kind.address, 'tokenIssuer', 'Issuer of access tokens: their `iss`.'),
-  TOKEN_AUDIENCE: variable(
-    kind.claimText(),
-    'tokenAudience',
-    'Audience of access tokens: `aud` or `client_id`.',
-  ),
-  TOKEN_JWKS_URL: variable(kind.address, 'tokenKeySetUrl', 'URL of its key set.'),
-  TOKEN_JWKS: variable(
-    z.optional(kind.keySet()),
-    'tokenKeySet',
-    'Key set as JSON; cold starts then fetch nothing.',
-  ),
+  TOKEN_ISSUER: variable(kind.address, 'Issuer of access tokens: their `iss`.'),
+  TOKEN_AUDIENCE: variable(kind.claimText(), 'Audience of access tokens: `aud` or `client_id`.'),
+  TOKEN_KEY_SET_URL: variable(kind.address, 'URL of its key set.'),
+  TOKEN_KEY_SET: variable(z.optional(kind.keySet()), 'Key set as JSON; cold starts then fetch nothing.'),
   TOKEN_AZP: variable(
     kind.choice('rejected', 'accepted'),
-    'tokenAzp',
     '`accepted` takes `azp` as the audience of tokens without one.',
   ),
-  ID_TOKENS: variable(
-    kind.choice('rejected', 'accepted'),
-    'idTokens',
-    '`accepted` takes tokens with `token_use: id`.',
-  ),
+  ID_TOKENS: variable(kind.choice('rejected', 'accepted'), '`accepted` takes tokens with `token_use: id`.'),
   ADMIN_CLAIM: variable(
     z._default(kind.claimText(), 'role'),
-    'adminClaim',
     'Claim of admins, or its path, such as `realm_access.roles`.',
   ),
   ADMIN_CLAIM_VALUE: variable(
@@ -131,17 +123,14 @@ export const tokens = concern(() => ({
       ),
       'admin',
     ),
-    'adminClaimValue',
     'Its value, or one of its values.',
   ),
   PUBLISH_ACCESS_TOKEN: variable(
     kind.choice('required', 'optional'),
-    'publishAccessToken',
     '`optional` lets a personal access token publish alone.',
   ),
   PROXY_ACCESS_TOKEN: variable(
     kind.choice('required', 'optional'),
-    'proxyAccessToken',
     '`optional` opens the video operations to everyone, for a closed network.',
   ),
 }));
@@ -150,12 +139,10 @@ export const tokens = concern(() => ({
 export const proxyAccess = concern(() => ({
   PROXY_ACCESS: variable(
     z.optional(z.enum(['none', 'claim', 'listed', 'any'])),
-    'proxyAccess',
     'Who may call the proxies: `none`, `claim` (has `proxyClaim`), `listed` (has own limits) or `any`. Needed with `selfService=on`.',
   ),
   PROXY_CLAIM: variable(
     z.optional(kind.claimWithValue()),
-    'proxyClaim',
     'Claim of `proxyAccess=claim`, with its value: `<claim>=<value>`.',
   ),
 }));
@@ -164,22 +151,15 @@ export const proxyAccess = concern(() => ({
 export const signIn = concern(() => ({
   SELF_SERVICE_CLAIM: variable(
     z.optional(kind.claimWithValue()),
-    'selfServiceClaim',
     'Claim that people must have, with its value: `<claim>=<value>`.',
   ),
-  EMAIL_CLAIM: variable(
-    z.optional(kind.claimText()),
-    'emailClaim',
-    'Claim of e-mail addresses; needs `email_verified`.',
-  ),
+  EMAIL_CLAIM: variable(z.optional(kind.claimText()), 'Claim of e-mail addresses; needs `email_verified`.'),
   LOGIN_CLIENT_ID: variable(
     z.optional(kind.claimText()),
-    'loginClientId',
     'Public client of the command and the page at the issuer.',
   ),
   LOGIN_ISSUER: variable(
     z.optional(kind.address),
-    'loginIssuer',
     'Issuer where people sign in, unless it is `tokenIssuer`.',
   ),
   LOGIN_SCOPES: variable(
@@ -190,144 +170,106 @@ export const signIn = concern(() => ({
       ),
       'openid',
     ),
-    'loginScopes',
     'Scopes that they ask for.',
   ),
   LOGIN_AUDIENCE: variable(
     z.optional(kind.claimText()),
-    'loginAudience',
     'Audience that they ask for, unless it is `tokenAudience`.',
   ),
-  ACCOUNT_URL: variable(
-    z.optional(kind.address),
-    undefined,
-    'URL of the page for accounts, if there is one.',
-  ),
+  ACCOUNT_URL: given(z.optional(kind.address), 'URL of the page for accounts, if there is one.'),
 }));
 
 export const selfService = concern(() => ({
-  PUBLISHERS_PER_PERSON: variable(
-    kind.count(5, 1000),
-    'publishersPerPerson',
-    'Publishers that a person may make.',
-  ),
-  NEW_PUBLISHERS_PER_DAY: variable(
-    kind.count(200, 100_000),
-    'newPublishersPerDay',
-    'Publishers that all people may make a day.',
-  ),
+  PUBLISHERS_PER_PERSON: variable(kind.count(5, 1000), 'Publishers that a person may make.'),
+  NEW_PUBLISHERS_PER_DAY: variable(kind.count(200, 100_000), 'Publishers that all people may make a day.'),
   OWN_NEW_NODES_PER_DAY: variable(
     kind.count(20, 10_000),
-    'ownNewNodesPerDay',
     'New nodes a day of a publisher that a person made.',
   ),
   RESERVED_PUBLISHER_IDS: variable(
     kind.list(/^[\w.-]{1,100}$/, 'be publisher ids separated by commas'),
-    'reservedPublisherIds',
     'Further publisher IDs that are not for people, separated by commas.',
   ),
 }));
 
 export const ci = concern(() => ({
-  CI_AUDIENCE: variable(kind.list(), undefined, 'Audiences of CI jobs’ ID tokens, separated by commas.'),
+  CI_AUDIENCE: given(kind.list(), 'Audiences of CI jobs’ ID tokens, separated by commas.'),
   CI_ISSUERS: variable(
     kind.ciIssuers(),
-    'ciIssuers',
     'Further CI issuers, separated by commas: `github` or `gitlab`, its URL, and optionally its key set’s URL.',
   ),
 }));
 
 export const metrics = concern(() => ({
-  METRICS_NAMESPACE: variable(
+  METRICS_NAMESPACE: given(
     z.optional(
       kind.textMatching(
         /^(?!AWS\/)[\w./#-][\w./#:-]{0,254}$/,
         'be up to 255 letters, digits and ._/#:- and not begin with AWS/',
       ),
     ),
-    undefined,
     'CloudWatch namespace of metrics.',
   ),
-  RELEASE: variable(z.optional(z.string()), undefined, 'Release of the code.'),
-  AWS_LAMBDA_FUNCTION_VERSION: variable(z.optional(z.string()), undefined, 'Lambda sets it.'),
+  RELEASE: given(z.optional(z.string()), 'Release of the code.'),
+  AWS_LAMBDA_FUNCTION_VERSION: given(z.optional(z.string()), 'Lambda sets it.'),
 }));
 
 export const registry = concern(() => ({
-  TABLE_NAME: variable(
+  TABLE_NAME: given(
     kind.textMatching(/^[\w.-]{3,255}$/, 'be 3 to 255 letters, digits, dots, hyphens and underscores'),
-    undefined,
     'DynamoDB table: `node-registry-<stage>`.',
   ),
 }));
 
 export const publishing = concern(() => ({
-  MAX_PENDING_VERSIONS: variable(kind.count(100, 1000), undefined, 'Pending versions per publisher.'),
-  MAX_NEW_NODES_PER_DAY: variable(
-    kind.limit(),
-    'maxNewNodesPerDay',
-    'New nodes per publisher and UTC day; 0: no limit.',
-  ),
+  MAX_PENDING_VERSIONS: given(kind.count(100, 1000), 'Pending versions per publisher.'),
+  MAX_NEW_NODES_PER_DAY: variable(kind.limit(), 'New nodes per publisher and UTC day; 0: no limit.'),
 }));
 
 export const bucket = concern(() => ({
-  AWS_REGION: variable(kind.nonEmpty(), undefined, 'Region; Lambda sets it.'),
+  AWS_REGION: given(kind.nonEmpty(), 'Region; Lambda sets it.'),
   BUCKET_NAME: variable(
     kind.textMatching(
       /^(?!unnamed$|xn--|sthree-|amzn-s3-)(?!.*(?:-s3alias|--ol-s3|--x-s3|--table-s3|-an)$)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
       'be 3 to 63 lowercase letters, digits and hyphens, without the prefixes and suffixes that S3 reserves',
     ),
-    'bucketName',
     'S3 bucket of the archives, unique in AWS.',
   ),
-  AWS_ENDPOINT_URL_S3: variable(z.optional(kind.endpointUrl()), undefined, 'Another S3 endpoint.'),
+  AWS_ENDPOINT_URL_S3: given(z.optional(kind.endpointUrl()), 'Another S3 endpoint.'),
 }));
 
 /** What drops its copies of banned archives. */
 export const distribution = concern(() => ({
-  DISTRIBUTION_ID: variable(
-    z.optional(z.string()),
-    undefined,
-    'Distribution of the archives, if the stage has one.',
-  ),
+  DISTRIBUTION_ID: given(z.optional(z.string()), 'Distribution of the archives, if the stage has one.'),
 }));
 
 export const downloads = concern(() => ({
-  DOWNLOAD_BASE_URL: variable(
-    z.optional(kind.address),
-    'downloadBaseUrl',
-    'URL of downloads, instead of an own distribution.',
-  ),
+  DOWNLOAD_BASE_URL: variable(z.optional(kind.address), 'URL of downloads, instead of an own distribution.'),
 }));
 
 /** The maximum is the size that a finalizer can check in 300 s: at its 512 MB, 0.2 s for each megabyte. */
 export const archives = concern(() => ({
   MAX_ARCHIVE_BYTES: variable(
     kind.count(archiveLimits.archiveBytes, 1_000_000_000),
-    'maxArchiveBytes',
     'Maximum size of an archive.',
   ),
 }));
 
 export const downloadLogs = concern(() => ({
-  LOG_BUCKET_NAME: variable(z.string(), undefined, 'Bucket of the distribution’s logs.'),
+  LOG_BUCKET_NAME: given(z.string(), 'Bucket of the distribution’s logs.'),
   ACCESS_LOGS: variable(
     kind.choice('counted', 'on', 'off'),
-    'accessLogs',
     '`counted` counts downloads in the distribution’s logs, then deletes these. `on` keeps them, and the bucket’s, for 90 days.',
   ),
 }));
 
 export const indexQueue = concern(() => ({
-  INDEX_QUEUE_URL: variable(
-    kind.address,
-    undefined,
-    'SQS queue of changes that the index is still to follow.',
-  ),
+  INDEX_QUEUE_URL: given(kind.address, 'SQS queue of changes that the index is still to follow.'),
 }));
 
 /** Whose site it is. Without a URL, pages don't give search engines a canonical one. */
 export const site = concern(() => ({
-  SITE_URL: variable(z.optional(kind.address), undefined, 'Site’s URL, if it has a name of its own.'),
+  SITE_URL: given(z.optional(kind.address), 'Site’s URL, if it has a name of its own.'),
   SITE_NAME: variable(
     z._default(
       kind.textMatching(
@@ -336,47 +278,35 @@ export const site = concern(() => ({
       ),
       'Node registry',
     ),
-    'siteName',
     'Site’s name, on each page.',
   ),
-  SITE_LOGO: variable(z.optional(kind.address), 'siteLogo', 'URL of its logo, instead of ours.'),
-  SITE_LINKS: variable(
-    kind.namedLinks(),
-    'siteLinks',
-    'Links of its footer: `Terms=https://…, Contact=mailto:…`.',
-  ),
-  SITE_REPORT_URL: variable(
-    z.optional(kind.link('{id}')),
-    'siteReportUrl',
-    'Where people report a node: URL with `{id}`.',
-  ),
+  SITE_LOGO: variable(z.optional(kind.address), 'URL of its logo, instead of ours.'),
+  SITE_LINKS: variable(kind.namedLinks(), 'Links of its footer: `Terms=https://…, Contact=mailto:…`.'),
+  SITE_REPORT_URL: variable(z.optional(kind.link('{id}')), 'Where people report a node: URL with `{id}`.'),
   TOOL_PACKAGE: variable(
     z.optional(kind.installCommand()),
-    'toolPackage',
     'Your own command that installs a version, with `{id}` and `{version}`.',
   ),
 }));
 
 export const watchedSite = concern(() => ({
-  WATCHED_SITE_URL: variable(z.optional(kind.endpointUrl()), undefined, 'URL of the site, if there is one.'),
+  WATCHED_SITE_URL: given(z.optional(kind.endpointUrl()), 'URL of the site, if there is one.'),
 }));
 
 export const imageProvider = concern(() => ({
-  IMAGE_PROVIDER_URL: variable(kind.address, 'imageProviderUrl', 'Base URL of the image provider.'),
-  IMAGE_PROVIDER_KEY: variable(kind.secret, 'imageProviderKey', 'Image provider’s key.'),
+  IMAGE_PROVIDER_URL: variable(kind.address, 'Base URL of the image provider.'),
+  IMAGE_PROVIDER_KEY: variable(kind.secret, 'Image provider’s key.'),
   IMAGE_PROVIDER_KEY_HEADER: variable(
     kind.providerKeyHeader('x-api-key'),
-    'imageProviderKeyHeader',
     'Its header, and the word before the key, if any: `<header>: <word>`.',
   ),
 }));
 
 export const videoProvider = concern(() => ({
-  VIDEO_PROVIDER_URL: variable(kind.address, 'videoProviderUrl', 'Base URL of the video provider.'),
-  VIDEO_PROVIDER_KEY: variable(kind.secret, 'videoProviderKey', 'Video provider’s key.'),
+  VIDEO_PROVIDER_URL: variable(kind.address, 'Base URL of the video provider.'),
+  VIDEO_PROVIDER_KEY: variable(kind.secret, 'Video provider’s key.'),
   VIDEO_PROVIDER_KEY_HEADER: variable(
     kind.providerKeyHeader('authorization: Token'),
-    'videoProviderKeyHeader',
     'As `imageProviderKeyHeader`.',
   ),
   VIDEO_PROVIDER_MODEL_PREFIX: variable(
@@ -384,31 +314,17 @@ export const videoProvider = concern(() => ({
       kind.textMatching(/^[\w.-]{1,32}$/, 'be 1 to 32 letters, digits, dots, hyphens and underscores'),
       'vid',
     ),
-    'videoProviderModelPrefix',
     'What the video provider writes for `vid` in model names.',
   ),
 }));
 
 export const spending = concern(() => ({
-  CREDITS_PER_DAY: variable(
-    kind.limitOrNone(),
-    'creditsPerDay',
-    'Credits per caller and UTC day, or `none`.',
-  ),
-  TASKS_PER_DAY: variable(kind.limit(), 'tasksPerDay', 'Tasks per caller and UTC day; 0: no limit.'),
-  REQUESTS_PER_MINUTE: variable(
-    kind.limit(),
-    'requestsPerMinute',
-    'Paid requests per caller and minute; 0: no limit.',
-  ),
-  OPEN_ATTEMPTS: variable(
-    kind.count(200, 1000),
-    'openAttempts',
-    'Paid requests of a caller that may wait at once.',
-  ),
+  CREDITS_PER_DAY: variable(kind.limitOrNone(), 'Credits per caller and UTC day, or `none`.'),
+  TASKS_PER_DAY: variable(kind.limit(), 'Tasks per caller and UTC day; 0: no limit.'),
+  REQUESTS_PER_MINUTE: variable(kind.limit(), 'Paid requests per caller and minute; 0: no limit.'),
+  OPEN_ATTEMPTS: variable(kind.count(200, 1000), 'Paid requests of a caller that may wait at once.'),
   CREDIT_RATES: variable(
     kind.creditRates(),
-    'creditRates',
     'What providers charge: a JSON list ([rates](spending.md#rates)). Optional without a limit of credits.',
   ),
 }));
@@ -416,7 +332,6 @@ export const spending = concern(() => ({
 export const stageBudget = concern(() => ({
   STAGE_CREDITS_PER_DAY: variable(
     kind.limit(),
-    'stageCreditsPerDay',
     'Credits of all callers per UTC day, added up each minute; 0: no limit.',
   ),
 }));
@@ -424,7 +339,6 @@ export const stageBudget = concern(() => ({
 export const notifications = concern(() => ({
   NOTIFICATIONS: variable(
     kind.choice('relay', 'direct'),
-    'notifications',
     '`relay`: the service notifies callers. `direct`: the provider does.',
   ),
 }));
@@ -432,7 +346,6 @@ export const notifications = concern(() => ({
 export const results = concern(() => ({
   RESULT_ROUTES: variable(
     kind.choice('on', 'off'),
-    'resultRoutes',
     '`on` serves tasks’ results at the providers’ own paths; needs `notifications=relay`.',
   ),
 }));
@@ -440,7 +353,6 @@ export const results = concern(() => ({
 export const taskWords = concern(() => ({
   PROVIDER_STATES: variable(
     kind.stateWords(),
-    'providerStates',
     'Providers’ other words for states, separated by commas, such as `upscaling=processing`.',
   ),
 }));
@@ -448,51 +360,33 @@ export const taskWords = concern(() => ({
 const taskPathAbout = 'Its path for a task’s state; `off`: don’t poll.';
 
 export const polls = concern(() => ({
-  IMAGE_PROVIDER_TASK_PATH: variable(
-    kind.taskPath('/v1/ai/image-relight/{task_id}'),
-    'imageProviderTaskPath',
-    taskPathAbout,
-  ),
-  VIDEO_PROVIDER_TASK_PATH: variable(
-    kind.taskPath('/tasks/{task_id}/creations'),
-    'videoProviderTaskPath',
-    taskPathAbout,
-  ),
+  IMAGE_PROVIDER_TASK_PATH: variable(kind.taskPath('/v1/ai/image-relight/{task_id}'), taskPathAbout),
+  VIDEO_PROVIDER_TASK_PATH: variable(kind.taskPath('/tasks/{task_id}/creations'), taskPathAbout),
 }));
 
 export const relay = concern(() => ({
-  NOTIFICATION_URL: variable(kind.address, undefined, 'URL that providers notify.'),
+  NOTIFICATION_URL: given(kind.address, 'URL that providers notify.'),
 }));
 
 export const work = concern(() => ({
-  WORK_QUEUES: variable(kind.address, undefined, 'What the URLs of all queues of work begin with.'),
+  WORK_QUEUES: given(kind.address, 'What the URLs of all queues of work begin with.'),
 }));
 
 export const deliveries = concern(() => ({
-  NOTIFICATION_SIGNING_KEY: variable(
-    kind.secret,
-    undefined,
-    'Key that signs notifications, or two during a rotation.',
-  ),
+  NOTIFICATION_SIGNING_KEY: given(kind.secret, 'Key that signs notifications, or two during a rotation.'),
 }));
 
 export const receivers = concern(() => ({
-  NOTIFY_LOCALHOST: variable(
-    kind.choice('rejected', 'accepted'),
-    undefined,
-    '`accepted` notifies localhost.',
-  ),
+  NOTIFY_LOCALHOST: given(kind.choice('rejected', 'accepted'), '`accepted` notifies localhost.'),
 }));
 
 export const videoRules = concern(() => ({
   VIDEO_EXTEND_SOURCE: variable(
     kind.choice('both', 'either'),
-    'videoExtendSource',
     '`either` accepts `video_url` or `video_creation_id` alone.',
   ),
   VIDEO_MODELS_EXTRA: variable(
     kind.list(/^[\w.-]+$/, 'be model names separated by commas'),
-    'videoModelsExtra',
     'Further video models, separated by commas.',
   ),
 }));
@@ -501,15 +395,10 @@ export const videoRules = concern(() => ({
 export type VideoRules = ReturnType<typeof videoRules>;
 
 export const secretStore = concern(() => ({
-  AWS_REGION: variable(kind.nonEmpty(), undefined, 'Region; Lambda sets it.'),
-  AWS_ENDPOINT_URL_SSM: variable(
+  AWS_REGION: given(kind.nonEmpty(), 'Region; Lambda sets it.'),
+  AWS_ENDPOINT_URL_SSM: given(z.optional(kind.endpointUrl()), 'Another endpoint for SSM parameters.'),
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: given(
     z.optional(kind.endpointUrl()),
-    undefined,
-    'Another endpoint for SSM parameters.',
-  ),
-  AWS_ENDPOINT_URL_SECRETS_MANAGER: variable(
-    z.optional(kind.endpointUrl()),
-    undefined,
     'Another endpoint for Secrets Manager.',
   ),
 }));

@@ -96,7 +96,7 @@ const [table, bucket, providers] = fronts.map(({ url }) => url);
 Object.assign(process.env, parts.environment, {
   AWS_ENDPOINT_URL_DYNAMODB: table,
   AWS_ENDPOINT_URL_S3: bucket,
-  TOKEN_JWKS: JSON.stringify({ keys: [publicKeyOf(key)] }),
+  TOKEN_KEY_SET: JSON.stringify({ keys: [publicKeyOf(key)] }),
   IMAGE_PROVIDER_URL: `${providers}/image`,
   VIDEO_PROVIDER_URL: `${providers}/video`,
   NOTIFICATIONS: 'relay',

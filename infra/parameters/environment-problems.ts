@@ -1,3 +1,4 @@
+import { parameterOf } from '../../lib/config.ts';
 import type { Framework } from '../plugins/framework.ts';
 import { type Problem, variables } from './parameters.ts';
 
@@ -33,7 +34,8 @@ export function environmentProblems(environments: Environments): Problem[] {
 }
 
 /** A parameter and its size. A value that only AWS knows counts as 100. */
-function sizeOf([variable, value]: [string, unknown]): [parameter: string, bytes: number] {
+function sizeOf([name, value]: [string, unknown]): [parameter: string, bytes: number] {
   const size = typeof value === 'object' && value !== null ? 100 : Buffer.byteLength(String(value ?? ''));
-  return [variables[variable]?.parameter ?? variable, Buffer.byteLength(variable) + size];
+  const parameter = variables[name] && parameterOf(name, variables[name]);
+  return [parameter ?? name, Buffer.byteLength(name) + size];
 }

@@ -77,9 +77,10 @@ const certificateOfAmerica = kinds.textMatching(
   'be the ARN of a certificate in us-east-1',
 );
 
-const ofVariables = Object.values(variables).flatMap((variable) =>
-  variable.parameter === undefined ? [] : [[variable.parameter, ofVariable(variable)] as const],
-);
+const ofVariables = Object.entries(variables).flatMap(([name, variable]) => {
+  const parameter = config.parameterOf(name, variable);
+  return parameter === undefined ? [] : [[parameter, ofVariable(variable)] as const];
+});
 
 export const parameters: Record<string, Parameter> = {
   ...Object.fromEntries(ofVariables),

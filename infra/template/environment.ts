@@ -78,10 +78,10 @@ const computed: Record<string, string> = {
 
 /** An empty variable counts as missing: the function has its default. */
 function environmentOf(variables: config.Variables): Record<string, string> {
-  const values = Object.entries(variables).map(([name, { parameter }]) => [
-    name,
-    computed[name] ?? (parameter && reference(`${parameter}, ''`)),
-  ]);
+  const values = Object.entries(variables).map(([name, variable]) => {
+    const parameter = config.parameterOf(name, variable);
+    return [name, computed[name] ?? (parameter && reference(`${parameter}, ''`))];
+  });
   return Object.fromEntries(values.filter(([, value]) => value));
 }
 

@@ -1,4 +1,4 @@
-import type { Variables } from '../../lib/config.ts';
+import { parameterOf, type Variables } from '../../lib/config.ts';
 import type { Partition, Right, TableAction } from '../../lib/deployment.ts';
 import { partitions } from '../../lib/store/keys.ts';
 import { secret } from '../../lib/variable-kinds.ts';
@@ -316,9 +316,10 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
 
 /** A function may read the secrets that its variables name. */
 function secretRights(variables: Variables, values: Values): Statement[] {
-  const names = Object.values(variables).flatMap(({ schema, parameter }) => {
-    const { def } = schema._zod;
-    const kind = 'innerType' in def ? def.innerType : schema;
+  const names = Object.entries(variables).flatMap(([variable, each]) => {
+    const { def } = each.schema._zod;
+    const parameter = parameterOf(variable, each);
+    const kind = 'innerType' in def ? def.innerType : each.schema;
     const reference = kind === secret && parameter !== undefined && values[parameter];
     return reference ? [reference] : [];
   });

@@ -30,7 +30,7 @@ const verification = config.atStart(() => {
       issuer: environment.TOKEN_ISSUER,
       // Checked below: not every issuer puts it into `aud`.
       audience: null,
-      jwksUri: environment.TOKEN_JWKS_URL,
+      jwksUri: environment.TOKEN_KEY_SET_URL,
       graceSeconds: 5,
       customJwtCheck: ({ header, jwk }) => {
         // RFC 7515, 4.1.11: none of these extensions is known here.
@@ -41,10 +41,10 @@ const verification = config.atStart(() => {
     { jwksCache: keySets.cache },
   );
 
-  const { TOKEN_JWKS, TOKEN_JWKS_URL } = environment;
-  if (TOKEN_JWKS !== undefined) {
-    keySets.merged(TOKEN_JWKS_URL, { ...TOKEN_JWKS });
-    verifier.cacheJwks(TOKEN_JWKS);
+  const { TOKEN_KEY_SET, TOKEN_KEY_SET_URL } = environment;
+  if (TOKEN_KEY_SET !== undefined) {
+    keySets.merged(TOKEN_KEY_SET_URL, { ...TOKEN_KEY_SET });
+    verifier.cacheJwks(TOKEN_KEY_SET);
   }
   return { verifier, keySets };
 });
@@ -95,7 +95,7 @@ export async function authenticate(authorization: string | undefined): Promise<C
     requireUsable(claims);
     return { userId: String(claims.sub), isAdmin: isAdmin(claims), claims };
   } catch (cause) {
-    if (keySets.isUncertain(config.tokens().TOKEN_JWKS_URL, cause, token))
+    if (keySets.isUncertain(config.tokens().TOKEN_KEY_SET_URL, cause, token))
       throw new ApiError('unavailable', { cause });
     throw rejected(rejectionOf(cause, token, config.tokens().TOKEN_ISSUER), cause);
   }

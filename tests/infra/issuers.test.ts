@@ -71,8 +71,8 @@ test.each(Object.entries(issuers))(
       expect(parameters[parameter]?.problemsOf(String(value))).toEqual([]);
     Object.assign(process.env, {
       TOKEN_ISSUER: row?.tokenIssuer,
-      TOKEN_JWKS_URL: row?.tokenKeySetUrl,
-      TOKEN_JWKS: JSON.stringify({ keys: [publicKeyOf(key)] }),
+      TOKEN_KEY_SET_URL: row?.tokenKeySetUrl,
+      TOKEN_KEY_SET: JSON.stringify({ keys: [publicKeyOf(key)] }),
       TOKEN_AUDIENCE: aud,
       ADMIN_CLAIM: row?.adminClaim,
       ADMIN_CLAIM_VALUE: row?.adminClaimValue,

@@ -100,7 +100,7 @@ test('takes values of several lines', async () => {
   const { Resources } = JSON.parse(await readFile(templateIn(join(project, 'packaged')), 'utf8'));
   const { Variables } = Resources.TextToVideoLambdaFunction.Properties.Environment;
 
-  expect(JSON.parse(Variables.TOKEN_JWKS)).toEqual(keys);
+  expect(JSON.parse(Variables.TOKEN_KEY_SET)).toEqual(keys);
 });
 
 describe('the 4 KB of variables that Lambda gives a function', () => {
@@ -111,8 +111,8 @@ describe('the 4 KB of variables that Lambda gives a function', () => {
     ]).map(([, sentence]) => sentence);
 
   test('take variables up to the last byte', () => {
-    expect(problems({ TOKEN_JWKS: 'x'.repeat(4086) })).toEqual([]);
-    expect(problems({ TOKEN_JWKS: 'x'.repeat(4087) })).toEqual([
+    expect(problems({ TOKEN_KEY_SET: 'x'.repeat(4083) })).toEqual([]);
+    expect(problems({ TOKEN_KEY_SET: 'x'.repeat(4084) })).toEqual([
       'The variables of relightImage take 4097 bytes, and Lambda allows 4096: shorten tokenKeySet.',
     ]);
   });
@@ -120,7 +120,7 @@ describe('the 4 KB of variables that Lambda gives a function', () => {
   test('count a value that only AWS knows as 100 bytes', () => {
     const address = { 'Fn::Sub': 'x' };
 
-    expect(problems({ TOKEN_JWKS: 'x'.repeat(3975), CI_AUDIENCE: address })).toHaveLength(0);
-    expect(problems({ TOKEN_JWKS: 'x'.repeat(3976), CI_AUDIENCE: address })).toHaveLength(1);
+    expect(problems({ TOKEN_KEY_SET: 'x'.repeat(3972), CI_AUDIENCE: address })).toHaveLength(0);
+    expect(problems({ TOKEN_KEY_SET: 'x'.repeat(3973), CI_AUDIENCE: address })).toHaveLength(1);
   });
 });

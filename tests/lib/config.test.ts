@@ -12,7 +12,7 @@ const needed = {
   tokens: {
     TOKEN_ISSUER: 'https://issuer.example.com/',
     TOKEN_AUDIENCE: 'node-registry',
-    TOKEN_JWKS_URL: 'https://issuer.example.com/jwks.json',
+    TOKEN_KEY_SET_URL: 'https://issuer.example.com/jwks.json',
   },
   ci: {},
   metrics: {},
@@ -74,7 +74,7 @@ describe('a concern of the environment', () => {
 describe('a variable of the environment', () => {
   test.each([
     ['tokens', 'TOKEN_ISSUER', 'http://localhost:3001'],
-    ['tokens', 'TOKEN_JWKS_URL', 'http://127.0.0.1:3001/jwks.json'],
+    ['tokens', 'TOKEN_KEY_SET_URL', 'http://127.0.0.1:3001/jwks.json'],
     ['bucket', 'AWS_ENDPOINT_URL_S3', 'http://192.168.0.7:4566'],
     ['downloads', 'DOWNLOAD_BASE_URL', 'https://cdn.example.com/nodes'],
     ['imageProvider', 'IMAGE_PROVIDER_URL', 'http://localhost:3003/image'],
@@ -101,9 +101,9 @@ describe('a variable of the environment', () => {
     ['tokens', 'TOKEN_ISSUER', 'https://user@issuer.example.com', address],
     ['tokens', 'TOKEN_ISSUER', 'https://:x@issuer.example.com', address],
     ['tokens', 'TOKEN_ISSUER', 'https://issuer.example.com?a', address],
-    ['tokens', 'TOKEN_JWKS', '{"keys":[]}', 'must be a JSON Web Key Set, {"keys": […]}'],
-    ['tokens', 'TOKEN_JWKS', '{', 'must be a JSON Web Key Set, {"keys": […]}'],
-    ['tokens', 'TOKEN_JWKS_URL', 'http://localhost.example.com/jwks.json', address],
+    ['tokens', 'TOKEN_KEY_SET', '{"keys":[]}', 'must be a JSON Web Key Set, {"keys": […]}'],
+    ['tokens', 'TOKEN_KEY_SET', '{', 'must be a JSON Web Key Set, {"keys": […]}'],
+    ['tokens', 'TOKEN_KEY_SET_URL', 'http://localhost.example.com/jwks.json', address],
     ['imageProvider', 'IMAGE_PROVIDER_URL', 'http://image.example.com', address],
     ['bucket', 'AWS_ENDPOINT_URL_S3', 'localhost:4566', endpoint],
     ['tokens', 'PUBLISH_ACCESS_TOKEN', 'no', 'must be one of required, optional'],

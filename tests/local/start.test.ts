@@ -156,7 +156,7 @@ const shown = { 'update-node': '"statusCode": 200', 'finalize-upload': '"node_id
 
 /** The offset of its ports is the only hint to where the stack is. */
 function offsetOnly(): NodeJS.ProcessEnv {
-  const { AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL_S3, TOKEN_JWKS_URL, ...rest } = stack.environment;
+  const { AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL_S3, TOKEN_KEY_SET_URL, ...rest } = stack.environment;
   const { IMAGE_PROVIDER_URL, VIDEO_PROVIDER_URL, ...environment } = rest;
   return environment;
 }

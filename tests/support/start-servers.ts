@@ -35,7 +35,7 @@ export default async function startServers(): Promise<void> {
   process.env.NODE_COMPILE_CACHE = join(directory, 'compiled');
   process.env.AWS_ENDPOINT_URL_DYNAMODB = dynamodb.url;
   process.env.AWS_ENDPOINT_URL_S3 = s3.url;
-  process.env.TOKEN_JWKS_URL = `${issuer.url}/.well-known/jwks.json`;
+  process.env.TOKEN_KEY_SET_URL = `${issuer.url}/.well-known/jwks.json`;
   process.env.TEST_TABLE = JSON.stringify(await tableDefinition());
   process.env.TEST_SIGNING_KEY = JSON.stringify(key);
 }

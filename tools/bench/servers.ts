@@ -22,7 +22,7 @@ export async function startServers(): Promise<Servers> {
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
     // As for earlier figures; a relayed call writes one record more.
     NOTIFICATIONS: 'direct',
-    TOKEN_JWKS: JSON.stringify({ keys: [developmentKey] }),
+    TOKEN_KEY_SET: JSON.stringify({ keys: [developmentKey] }),
     IMAGE_PROVIDER_URL: `${providers}/image`,
     VIDEO_PROVIDER_URL: `${providers}/video`,
   };

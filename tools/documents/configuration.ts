@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { parameters, variables } from '../../infra/parameters/parameters.ts';
-import type { Variables } from '../../lib/config.ts';
+import { parameterOf, type Variables } from '../../lib/config.ts';
 import { createCommand, runCommand } from '@node-registry/command-line/command';
 import { withAlarmTable } from './alarms.ts';
 import { withLaneTable } from './lanes.ts';
@@ -19,15 +19,14 @@ Pass \`--param=name=value\`, a file outside the checkout (\`--parameters <file>\
 name the variable: \`bucketName\` is \`BUCKET_NAME\`. A key is a reference: \`ssm:/<name>\`, \`secretsmanager:<name>\` or \`secretsmanager:<ARN>\`.
 `;
 
-/** The text of docs/configuration.md: one line for each parameter, with its default, and its variable if that has another name. */
+/** The text of docs/configuration.md: one line for each parameter, with its default. */
 export async function configurationDocument(): Promise<string> {
   const defaults = await parameterDefaults();
   const isRequired = ([name]: [string, unknown]) => name in requiredParameters;
   const entries = Object.entries(parameters);
   const required = entries.filter(isRequired);
   const lines = [...required, ...entries.filter((entry) => !isRequired(entry))].map(([name, { about }]) => {
-    const names = [name, ...otherNames(name)].map((each) => `\`${each}\``).join(', ');
-    return `- ${names}${defaults[name] ? ` (${defaults[name]})` : ''}: ${about}`;
+    return `- \`${name}\`${defaults[name] ? ` (${defaults[name]})` : ''}: ${about}`;
   });
   return [introduction, ...lines, ''].join('\n');
 }
@@ -40,23 +39,13 @@ export async function parameterDefaults(): Promise<Record<string, string>> {
   );
 }
 
-function variablesOf(parameter: string): [string, Variables[string]][] {
-  return Object.entries(variables).filter(([, variable]) => variable.parameter === parameter);
-}
-
-/** The variable of a parameter that its name doesn't show: not BUCKET_NAME of bucketName. */
-function otherNames(parameter: string): string[] {
-  const shown = parameter.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
-  return variablesOf(parameter).flatMap(([name]) => (name === shown ? [] : [name]));
-}
-
 function defaultOf(name: string, defaults: Record<string, unknown>): string {
   if (name in requiredParameters) return 'required';
   const value = String(defaults[name] ?? '')
     .replace(`\${self:service}`, 'node-registry')
     .replace(`\${self:provider.stage}`, '<stage>');
   if (value !== '') return `\`${value}\``;
-  const [[, variable] = []] = variablesOf(name);
+  const [, variable] = Object.entries(variables).find((each) => parameterOf(...each) === name) ?? [];
   const standard = variable === undefined ? '' : ownDefault(variable);
   return parameters[name]?.isOptional && standard === 'required' ? '' : standard;
 }

@@ -62,7 +62,7 @@ export const localEnvironment = {
   AWS_ENDPOINT_URL_DYNAMODB: localAddress(ports.dynamodb),
   AWS_ENDPOINT_URL_S3: localAddress(ports.s3),
   LOG_BUCKET_NAME: `${bucketName}-logs`,
-  TOKEN_JWKS_URL: keySetUrl,
+  TOKEN_KEY_SET_URL: keySetUrl,
   LOGIN_ISSUER: localAddress(ports.issuer),
   CI_AUDIENCE: localAddress(ports.api),
   INDEX_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/indexChanges`,

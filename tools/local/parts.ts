@@ -48,7 +48,7 @@ export async function startParts(settings: Settings): Promise<Parts> {
     BUCKET_NAME: bucketName,
     TOKEN_ISSUER: issuerName,
     TOKEN_AUDIENCE: audience,
-    TOKEN_JWKS_URL: `${issuerName}/.well-known/jwks.json`,
+    TOKEN_KEY_SET_URL: `${issuerName}/.well-known/jwks.json`,
     IMAGE_PROVIDER_URL: `${simulators.url}/image`,
     IMAGE_PROVIDER_KEY: localKeys.image,
     VIDEO_PROVIDER_URL: `${simulators.url}/video`,

@@ -73,7 +73,7 @@ export async function startLocalStack(given?: Place, options = ['--empty']): Pro
   const addresses = {
     AWS_ENDPOINT_URL_DYNAMODB: at(8000),
     AWS_ENDPOINT_URL_S3: at(4569),
-    TOKEN_JWKS_URL: `${at(3001)}/.well-known/jwks.json`,
+    TOKEN_KEY_SET_URL: `${at(3001)}/.well-known/jwks.json`,
     IMAGE_PROVIDER_URL: `${at(3003)}/image`,
     VIDEO_PROVIDER_URL: `${at(3003)}/video`,
   };

@@ -36,7 +36,7 @@ function start(variables: Record<string, string> = {}): void {
   configure({
     TOKEN_ISSUER: issuer,
     TOKEN_AUDIENCE: 'node-registry',
-    TOKEN_JWKS_URL: `${server.url}/jwks.json`,
+    TOKEN_KEY_SET_URL: `${server.url}/jwks.json`,
     ...variables,
   });
 }
@@ -264,7 +264,7 @@ describe('the key set of authenticate', () => {
   });
 
   test('verifies with a deployed key set without a fetch', async () => {
-    start({ TOKEN_JWKS: JSON.stringify({ keys: [publicKeyOf(known)] }) });
+    start({ TOKEN_KEY_SET: JSON.stringify({ keys: [publicKeyOf(known)] }) });
 
     expect(await authenticate(token())).toMatchObject({ userId: 'olga' });
     expect(fetches).toBe(0);
@@ -304,7 +304,7 @@ describe('the key set of authenticate', () => {
 
   test('gives up after three seconds without a response', async () => {
     const silent = await startSilentServer();
-    start({ TOKEN_JWKS_URL: silent.url });
+    start({ TOKEN_KEY_SET_URL: silent.url });
     const { error, ms } = await outwait(silent, () => authenticate(token()), { leapMs: 2900, maxMs: 9000 });
 
     expect([silent.asked, error]).toEqual([1, expect.objectContaining({ code: 'unavailable' })]);
