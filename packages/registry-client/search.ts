@@ -44,11 +44,15 @@ function rankOf(entry: CatalogEntry, text: string, { match, terms }: SearchResul
   const typed = plain(text);
   if (entry.preempted_host_node_names?.some((name) => plain(name) === typed)) return 0;
   if ([entry.id, entry.name ?? ''].some((name) => plain(name) === typed)) return 1;
-  const isOf = (...names: string[]) =>
-    terms.every((term) => match[term]?.some((field) => names.includes(field)));
-  // A match that doesn't begin with the typed text has a typo.
-  const isTyped = terms.every((term) => words(typed).some((word) => term.startsWith(word)));
-  return (isOf('id', 'name') ? 2 : isOf('id', 'name', 'tags', 'publisher') ? 3 : 4) + (isTyped ? 0 : 3);
+  const isIn = (term: string, ...names: string[]) => match[term]?.some((field) => names.includes(field));
+  const best = (of: readonly string[]) =>
+    Math.min(...of.map((term) => (isIn(term, 'id', 'name') ? 2 : isIn(term, 'tags', 'publisher') ? 3 : 4)));
+  const ranks = words(typed).map((word) => {
+    const asTyped = terms.filter((term) => term.startsWith(word));
+    // What doesn't begin with the typed word has a typo.
+    return asTyped.length > 0 ? best(asTyped) : best(terms) + 3;
+  });
+  return Math.max(...ranks);
 }
 
 /** Each word as it is or, like the pasted name of a host node, as all of its parts. */

@@ -9,6 +9,11 @@ test.each([
   ['a character of a script without spaces', '節點', ['chinese']],
   ['a tag and a publisher', 'acme film', ['tagged']],
   ['the higher ranked first, then the more downloaded', 'shared', ['b', 'c', 'a']],
+  [
+    'a word of an id before one of a description, whatever else an entry says',
+    'invert',
+    ['my-invert', 'masks'],
+  ],
   ['a host node by a word of its title', 'stabilize', ['pack']],
   ['a host node by its name, next to the pack', 'pack INPAINT_StabilizeMask', ['pack']],
 ])('search finds %s', (_, text, ids) => {
@@ -22,6 +27,8 @@ test.each([
     { ...entry, id: 'accented', description: 'A crème of nodes' },
     { ...entry, id: 'chinese', name: '影片節點工具' },
     { ...entry, id: 'pack', host_node_words: 'inpaint mask stabilize' },
+    { ...entry, id: 'masks', description: 'To invert masks', downloads_90_days: 9 },
+    { ...entry, id: 'my-invert', description: 'Inverts a picture' },
     { ...entry, id: 'tagged', tags: ['film'], publisher: { id: 'a', name: 'Acme' } },
   ]);
 
