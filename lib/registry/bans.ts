@@ -12,7 +12,6 @@ import { owesAlignment } from './intents.ts';
 import { showsLatest, versionWrites } from './node-versions.ts';
 import { forgetPending, recordPending } from './pending-versions.ts';
 import {
-  type HistoryRecord,
   type NodeRecord,
   type NodeVersionRecord,
   nodeVersionRecord,
@@ -83,23 +82,6 @@ function changeNodeStatus(
   });
 }
 
-export function banNodeVersion(
-  context: Context,
-  operator: Operator,
-  nodeId: string,
-  version: string,
-  reason: string,
-  action: 'node-version ban' | 'takedown' = 'node-version ban',
-): Promise<Changed<NodeVersionRecord>> {
-  const entry = { action, detail: reason };
-  return changeVersion(context, operator, { nodeId, version, entry, isAligned: true }, (current, history) => {
-    const changes = bansTo(current, { ...current.bans, version: reason });
-    // Auditors search for takedowns, so a takedown of a banned version is an edit without changes.
-    if (changes || action === 'node-version ban' || isTakenDown(current, history, reason)) return changes;
-    return {};
-  });
-}
-
 /** As many as a transaction of a second or two has. */
 export const maxBannedAtOnce = 10;
 
@@ -120,18 +102,6 @@ export async function banNodeVersions(
   const keys = banned.flatMap(({ result, changed }) => (changed && result.archive_key) || []);
   if (keys.length > 1) await Promise.allSettled(keys.map((key) => markDenied(key, true)));
   return banned;
-}
-
-function isTakenDown(
-  { node_id, version }: NodeVersionRecord,
-  history: readonly HistoryRecord[],
-  reason: string,
-): boolean {
-  const last = history.findLast(
-    ({ action, subject }) =>
-      subject === `${node_id} ${version}` && ['takedown', 'node-version unban'].includes(action),
-  );
-  return last?.action === 'takedown' && last.detail === reason;
 }
 
 export function unbanNodeVersion(

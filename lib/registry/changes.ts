@@ -4,14 +4,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { decide, type Found, type Named, type Once, type Reads } from '../store/decide.ts';
 import { type Changes, type Item, withChanges } from '../store/items.ts';
-import {
-  historyKeysOf,
-  isSameNodeId,
-  type Key,
-  nodeKey,
-  nodeVersionKey,
-  publisherKey,
-} from '../store/keys.ts';
+import { isSameNodeId, type Key, nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import type { Write } from '../store/write.ts';
 import { type Action, blockOf, may, type Subject } from './may.ts';
@@ -22,8 +15,6 @@ import {
   type Actor,
   type Change,
   historyOf,
-  type HistoryRecord,
-  historyRecord,
   type NodeRecord,
   nodeRecord,
   type NodeVersionRecord,
@@ -153,10 +144,7 @@ interface VersionChange {
   isAligned?: true;
 }
 
-type VersionDecision = (
-  current: NodeVersionRecord,
-  history: HistoryRecord[],
-) => Changes<NodeVersionRecord> | undefined;
+type VersionDecision = (current: NodeVersionRecord) => Changes<NodeVersionRecord> | undefined;
 
 /** The operator's change of a version, with the node's copy of its latest version. */
 export async function changeVersion(
@@ -182,18 +170,17 @@ export function changeVersions(
   const first = {
     node: of,
     versions: { each: [...labels].map((label) => nodeVersionKey(nodeId, label)) },
-    history: { below: entry.action === 'takedown' ? historyKeysOf(of, 'REGISTRY') : undefined },
   };
   const following = async ({ node, versions: named }: Found<typeof first>) => {
     const ids = new Set(named.map(({ id }) => id));
     const others = (await listVersions(context, nodeId)).filter(({ id }) => !ids.has(id));
     return { rival: rivalOf(nodeRecord(node), undefined, others) };
   };
-  return decide(context, { first, following }, ({ history, rival, ...found }, once) => {
+  return decide(context, { first, following }, ({ rival, ...found }, once) => {
     const node = existingNode(found.node, nodeId);
     const all = found.versions.map((item) => {
       const before = nodeVersionRecord(item);
-      return { before, changes: decision(before, history.map(historyRecord)) };
+      return { before, changes: decision(before) };
     });
     const result = all.map(({ before, changes }) => ({
       result: withChanges(before, changes ?? {}),

@@ -113,7 +113,6 @@ const table = {
   // A publish that only deprecates a published version, or changes its log.
   'edit version': publish,
   'edit own version': { ...ownVersion, answers: [...ownVersion.answers, 'unpublished version'] },
-  'edit any version': { who: ['operator'], answers: ['wrong caller', 'unpublished version'] },
   // The withdrawal of a pending version drops it.
   'withdraw version': ownVersion,
   'restore version': { ...ownVersion, answers: [...ownVersion.answers, 'pending version'] },

@@ -83,7 +83,7 @@ test.each([
 test('asks before each command that stops the work of others', () => {
   expect(Object.keys(commands).filter((name) => commands[name]?.impact)).toEqual([
     ...['publisher rename', 'publisher merge', 'publisher ban', 'person erase', 'token revoke'],
-    ...['trust remove', 'node transfer', 'node ban', 'node-version ban', 'takedown run', 'caller block'],
+    ...['trust remove', 'node transfer', 'node ban', 'node-version ban', 'caller block'],
   ]);
 });
 
@@ -115,8 +115,7 @@ describe('--help', () => {
         readsOnly === isReader ? examples : [],
       );
     const readers = examplesOf(true);
-    const actionOf = (line: string) =>
-      /^(?:takedown|\S+ \S+)/.exec(line.replace(/ (?=deprecate .* --undo$)/, ' un'))?.[0];
+    const actionOf = (line: string) => /^\S+ \S+/.exec(line)?.[0];
     // After these, the ID that the others name is another one.
     const isMove = (line: string) => Number(/ (?:rename|merge) /.test(line));
     const lines = [...readers, ...examplesOf(false).sort((a, b) => isMove(a) - isMove(b))];

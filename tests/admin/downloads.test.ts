@@ -6,8 +6,7 @@ import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl, type Upload } from '../../lib/bucket/object-keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
-import { demo } from '../../tools/local/demo.ts';
-import { admin, adminJson } from '../support/admin.ts';
+import { admin } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
 import { addNode, addPublisher, storedNode } from '../support/registry.ts';
 import { serve } from '../support/serve.ts';
@@ -75,21 +74,6 @@ test('aligns nothing again if the event of an archive comes again that was publi
   await finalize(upload);
 
   expect(await storedNode(nodeId)).not.toHaveProperty('intent');
-});
-
-test('takedown bans, denies, prints a notice, and leaves its own entry once, even of a version that is banned', async () => {
-  const address = await publishArchive('1.0.0');
-  await admin('node-version', 'ban', nodeId, '1.0.0', ...because);
-  const { notice, members } = await adminJson('takedown', nodeId, '1.0.0', ...because);
-  await admin('takedown', nodeId, '1.0.0', ...because);
-  const history = await adminJson('history', 'node', nodeId);
-
-  expect(await answerOf(address)).toBe(403);
-  expect(notice).toBe(`Version 1.0.0 of "${nodeId}" was taken down: Steals keys: go back`);
-  expect(members).toContainEqual(expect.objectContaining({ user: demo.owner, role: 'owner' }));
-  expect(history).toMatchObject(
-    ['takedown', 'node-version ban'].map((action) => ({ action, subject: `${nodeId} 1.0.0` })),
-  );
 });
 
 test('aligns several nodes of a publisher at once, and not all', async () => {

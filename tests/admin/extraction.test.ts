@@ -113,23 +113,3 @@ describe('node-version extract', () => {
     );
   });
 });
-
-describe('host-node clashes', () => {
-  test('lists the names that latest versions of several nodes share, the oldest node first, and writes nothing', async () => {
-    for (const [nodeId, names] of Object.entries({ older: ['Load it', 'Own'], newer: ['Load it'] })) {
-      await publishPack(nodeId, names);
-      await admin('node-version', 'extract', nodeId, '1.0.0');
-    }
-    const { stdout } = await admin('host-node', 'clashes');
-
-    expect(stdout).toMatch(/^Load it +older \(demo\), newer \(demo\)$/m);
-    expect(stdout).not.toMatch(/^Own /m);
-    expect(await storedNode('newer')).not.toHaveProperty('preempted_host_node_names');
-  });
-
-  test('leaves out banned nodes', async () => {
-    await admin('node', 'ban', 'newer', '--reason', 'test');
-
-    expect((await admin('host-node', 'clashes')).stdout).not.toMatch(/^Load it/m);
-  });
-});

@@ -415,12 +415,6 @@ const ways: Record<Crossed, { who?: readonly (keyof typeof people)[]; states: St
   'publish version': { states: publishes() },
   'resume version': { states: publishesOf({ supported_os: ['linux'] }) },
   'edit version': { states: publishesOf({ deprecated: true }) },
-  'edit any version': {
-    who: ['no person'],
-    states: ofVersions((...version) =>
-      versions.editNodeVersion({ operator: 'admin' }, ...version, { action: 'e' }, { deprecated: true }),
-    ),
-  },
   // Without a person, the operator.
   'withdraw version': { states: withdrawals(withdrawVersion) },
   'restore version': { states: withdrawals(restoreVersion) },
@@ -428,7 +422,7 @@ const ways: Record<Crossed, { who?: readonly (keyof typeof people)[]; states: St
     who: ['no person'],
     states: {
       ...ofVersions((...version) => versions.flagNodeVersion({ operator: 'admin' }, ...version, 'odd')),
-      ...ofVersions((...version) => versions.unflagNodeVersion({ operator: 'admin' }, ...version)),
+      ...ofVersions((...version) => versions.flagNodeVersion({ operator: 'admin' }, ...version)),
     },
   },
   'move publisher': {

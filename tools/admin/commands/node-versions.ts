@@ -1,10 +1,5 @@
 import { compareVersions, normalizeVersion } from '@node-registry/registry-rules/version-label';
-import {
-  changeWithdrawal,
-  editNodeVersion,
-  flagNodeVersion,
-  unflagNodeVersion,
-} from '../registry/node-versions.ts';
+import { changeWithdrawal, flagNodeVersion } from '../registry/node-versions.ts';
 import { type Changed, newContext } from '../registry/administration.ts';
 import { aligning } from '../alignment.ts';
 import { describeNodeVersion, findVersions, showNode, showNodeVersion } from '../listing.ts';
@@ -12,7 +7,6 @@ import { restoreVersion, withdrawVersion } from '../../../lib/registry/edit-vers
 import { eachVersion, versionCopy } from '../../../lib/registry/node-versions.ts';
 import { type NodeVersionRecord, withdrawn } from '../../../lib/registry/records.ts';
 import { NodeVersionStatus } from '@node-registry/registry-rules/schemas/node-version';
-import { memberTable } from './publishers.ts';
 import { command, type CommandResult, readNamed, textOf, unfinished, UsageError } from '../command.ts';
 import { fields, table } from '@node-registry/command-line/table';
 import * as bans from '../../../lib/registry/bans.ts';
@@ -141,34 +135,7 @@ export const unflag = command({
   tellsOwners: true,
   examples: ['node-version unflag demo-node 1.2.0'],
   async run({ node, version }, _, { actor }) {
-    return resultOf('Unflagged', await unflagNodeVersion(actor, node, version));
-  },
-});
-
-export const deprecate = command({
-  parameters: ['node', 'version'],
-  summary: 'Mark a published version as deprecated: another one should be used',
-  notes:
-    'It can still be downloaded. It is the latest version only while all others are deprecated as well. Its publisher can\ndo the same with publish-node deprecate.',
-  options: { undo: { about: 'Remove the mark' } },
-  tellsOwners: true,
-  examples: ['node-version deprecate demo-node 1.2.0', 'node-version deprecate demo-node 1.2.0 --undo'],
-  async run({ node, version }, { undo = false }, { actor }) {
-    const change = { action: `node-version ${undo ? 'undeprecate' : 'deprecate'}` };
-    const edited = await editNodeVersion(actor, node, version, change, { deprecated: undo ? null : true });
-    return resultOf(undo ? 'Undeprecated' : 'Deprecated', edited);
-  },
-});
-
-export const changelog = command({
-  parameters: ['node', 'version'],
-  summary: 'Replace the changelog of a published version',
-  options: { text: { value: 'TEXT', about: 'What changed in this version', required: true } },
-  tellsOwners: true,
-  examples: ['node-version changelog demo-node 1.2.0 --text "Faster loading"'],
-  async run({ node, version }, { text }, { actor }) {
-    const change = { action: 'node-version changelog' };
-    return resultOf('Edited', await editNodeVersion(actor, node, version, change, { changelog: text }));
+    return resultOf('Unflagged', await flagNodeVersion(actor, node, version));
   },
 });
 
@@ -319,28 +286,6 @@ function shortStatus(status: string | undefined): string {
   if (status === withdrawn) return 'withdrawn';
   return String(status).replace('NodeVersionStatus', '').toLowerCase();
 }
-
-export const takedown = command({
-  parameters: ['node', 'version'],
-  summary: 'Take down a harmful version, and print the notice for its publisher’s members',
-  notes:
-    'Bans the version, denies its archive to readers, and leaves an entry in the history. Send the notice to the members\nthat it lists: the registry itself sends no mail. Callers see the reason as status_reason.',
-  isDefault: true,
-  options: { reason },
-  tellsOwners: true,
-  examples: ['takedown demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0 and change your keys"'],
-  impact: async ({ node, version }) => `takes down ${await describeNodeVersion(node, version)}`,
-  async run({ node: nodeId, version }, { reason }, { actor }) {
-    const { result } = await bans.banNodeVersion(newContext(), actor, nodeId, version, reason, 'takedown');
-    const { publisher } = await showNode(nodeId);
-    const notice = `Version ${result.version} of "${result.node_id}" was taken down: ${reason}`;
-    const members = Object.entries(publisher.members).map(([user, member]) => ({ user, ...member }));
-    return aligning({ nodeIds: [nodeId] }, async () => ({
-      data: { node_version: versionCopy(result), notice, members },
-      text: `${notice}\n\nSend this to the members of "${publisher.id}":\n${memberTable(publisher.members)}\n`,
-    }));
-  },
-});
 
 export const extract = command({
   parameters: ['node', 'version'],
