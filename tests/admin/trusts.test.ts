@@ -1,12 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
+import { addTrust, removeTrust } from '../../lib/registry/trusts.ts';
 import { absent } from '../../lib/store/items.ts';
 import { trustKey } from '../../lib/store/keys.ts';
 import { put } from '../../lib/store/write.ts';
-import { addTrust, removeTrust } from '../../tools/admin/registry/trusts.ts';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { addPublisher, storedItem } from '../support/registry.ts';
 import '../support/in-order.ts';
 
+const operator = { operator: 'admin' };
+const soon = () => ({ deadline: Date.now() + 5000 });
 const gitHub = 'https://token.actions.githubusercontent.com';
 const job = ['--repository', 'octo/nodes', '--workflow', 'release.yml'];
 
@@ -88,18 +90,18 @@ describe('npm run admin -- trust', () => {
     await addPublisher('many', {});
     const trust = (index: number) => ({ issuer: gitHub, repository: `octo/r${index}`, workflow: 'a.yml' });
     limitPages(40);
-    const { id } = await addTrust({ operator: 'admin' }, 'many', trust(0));
+    const { id } = await addTrust(soon(), operator, 'many', trust(0));
     const { pk, sk } = trustKey('many', id);
     const record = await storedItem(pk, sk);
     const putCopy = (other: string) =>
-      put({ deadline: Date.now() + 5000 }, { ...record, ...trustKey('many', other), id: other }, absent);
+      put(soon(), { ...record, ...trustKey('many', other), id: other }, absent);
     await Promise.all(Array.from({ length: 99 }, (_, at) => putCopy(`copy-${at}`)));
 
-    await expect(addTrust({ operator: 'admin' }, 'many', trust(100))).rejects.toThrow(
+    await expect(addTrust(soon(), operator, 'many', trust(100))).rejects.toThrow(
       '"many" has 100 trusts, the maximum: remove one first.',
     );
-    await removeTrust({ operator: 'admin' }, 'many', id);
-    expect(await addTrust({ operator: 'admin' }, 'many', trust(100))).toMatchObject({
+    await removeTrust(soon(), operator, 'many', id);
+    expect(await addTrust(soon(), operator, 'many', trust(100))).toMatchObject({
       repository: 'octo/r100',
     });
   });

@@ -1,7 +1,7 @@
 import { createHmac, createSign, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { rejections as sentences } from '../../lib/auth/ci-tokens.ts';
-import { addTrust, removeTrust } from '../../tools/admin/registry/trusts.ts';
+import { addTrust, type NewTrust, removeTrust } from '../../lib/registry/trusts.ts';
 import {
   audience,
   type Claims,
@@ -139,26 +139,27 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
 
 const github = (repository: string) => ({ issuer: gitHub.issuer, repository, workflow: 'release.yml' });
 
+const operator = { operator: 'admin' };
+const soon = () => ({ deadline: Date.now() + 9_000 });
+const trust = (wanted: NewTrust, publisherId = 'acme') => addTrust(soon(), operator, publisherId, wanted);
+
 const shared = 'octo/ci/.github/workflows/publish.yml';
 
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner' });
-  await addTrust({ operator: 'admin' }, 'acme', {
-    ...github('octo/shared'),
-    job_workflow: `${shared}@refs/tags/v1`,
-  });
+  await trust({ ...github('octo/shared'), job_workflow: `${shared}@refs/tags/v1` });
   await addPublisher('rival', { rita: 'owner' });
-  await addTrust({ operator: 'admin' }, 'acme', github('octo/nodes'));
-  await addTrust({ operator: 'admin' }, 'acme', { ...github('octo/nodes'), workflow: 'nightly.yml' });
-  await addTrust({ operator: 'admin' }, 'acme', { ...github('octo/guarded'), environment: 'production' });
-  await addTrust({ operator: 'admin' }, 'acme', { ...github('octo/single'), node_id: 'only-this' });
-  await addTrust({ operator: 'admin' }, 'acme', { ...github('octo/tagged'), ref: 'refs/tags/v*' });
-  await addTrust({ operator: 'admin' }, 'acme', { ...github('octo/branch'), ref: 'refs/heads/main' });
-  await addTrust({ operator: 'admin' }, 'rival', github('octo/nodes'));
-  await addTrust({ operator: 'admin' }, 'rival', github('octo/rival'));
-  const { id } = await addTrust({ operator: 'admin' }, 'acme', github('octo/gone'));
+  await trust(github('octo/nodes'));
+  await trust({ ...github('octo/nodes'), workflow: 'nightly.yml' });
+  await trust({ ...github('octo/guarded'), environment: 'production' });
+  await trust({ ...github('octo/single'), node_id: 'only-this' });
+  await trust({ ...github('octo/tagged'), ref: 'refs/tags/v*' });
+  await trust({ ...github('octo/branch'), ref: 'refs/heads/main' });
+  await trust(github('octo/nodes'), 'rival');
+  await trust(github('octo/rival'), 'rival');
+  const { id } = await trust(github('octo/gone'));
   expect((await publish(gitHubToken({ repository: 'octo/gone' }), { nodeId: 'gone' })).status).toBe(201);
-  await removeTrust({ operator: 'admin' }, 'acme', id);
+  await removeTrust(soon(), operator, 'acme', id);
   // From here on octo/nodes is the repository 7100 of the owner 650.
   expect((await publish(gitHubToken(), { nodeId: 'first' })).status).toBe(201);
 });
@@ -260,7 +261,7 @@ const untrusted: Record<string, readonly Untrusted[]> = {
 
 test('accepts an unusual event that the trust names, and the usual ones', async () => {
   const repository = 'octo/evented';
-  await addTrust({ operator: 'admin' }, 'acme', { ...github(repository), event: 'workflow_run' });
+  await trust({ ...github(repository), event: 'workflow_run' });
   const events = 'workflow_run push release workflow_dispatch schedule create issue_comment'.split(' ');
   const statuses: number[] = [];
   for (const [place, event_name] of events.entries()) {

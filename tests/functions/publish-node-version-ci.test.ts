@@ -4,7 +4,7 @@ import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { publishNodeVersion } from '../../lib/contracts/publish-node-version.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
 import { listHistory } from '../../tools/admin/registry/administration.ts';
-import { addTrust, listTrusts, removeTrust } from '../../tools/admin/registry/trusts.ts';
+import { addTrust, listTrusts, removeTrust } from '../../lib/registry/trusts.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { type Claims, gitHub, gitHubToken, gitLab, gitLabToken } from '../support/ci.ts';
 import { stopDate } from '@node-registry/testing/clock';
@@ -16,21 +16,19 @@ import { bearer } from '../support/tokens.ts';
 import { download, finalize, put, storedVersion, uploadAt } from '../support/uploads.ts';
 
 const repository = 'octo/nodes';
+const operator = { operator: 'admin' };
+const soon = () => ({ deadline: Date.now() + 9_000 });
 
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner' });
   await trust(repository);
   const ofGitLab = { issuer: gitLab.issuer, repository: 'Group/Sub/Nodes', workflow: '.gitlab-ci.yml' };
-  await addTrust({ operator: 'admin' }, 'acme', ofGitLab);
+  await addTrust(soon(), operator, 'acme', ofGitLab);
 });
 
 function trust(repository: string, more = {}) {
-  return addTrust({ operator: 'admin' }, 'acme', {
-    issuer: gitHub.issuer,
-    repository,
-    workflow: 'release.yml',
-    ...more,
-  });
+  const wanted = { issuer: gitHub.issuer, repository, workflow: 'release.yml', ...more };
+  return addTrust(soon(), operator, 'acme', wanted);
 }
 
 function publish({ token = gitHubToken(), ...publication }: Publication) {
@@ -97,7 +95,7 @@ describe('a publish with an ID token of a CI', () => {
     // An older GitLab names no path of the ref, and some write ids as numbers.
     const claims = { project_id: 22, pipeline_id: 900, ref_path: undefined, environment: 'production' };
     const { status, body } = await publish({ nodeId: 'from-gitlab', token: gitLabToken(claims) });
-    const trusts = await listTrusts('acme');
+    const trusts = await listTrusts(soon(), 'acme');
 
     expect(status).toBe(201);
     expect(trusts).toContainEqual(expect.objectContaining({ repository_id: '22', owner_id: '7' }));
@@ -168,7 +166,7 @@ describe('a publish with an ID token of a CI', () => {
 
   test('pins the ids of repository and owner with the first version, and none if that fails', async () => {
     const { id } = await trust('octo/new');
-    const ids = async () => (await listTrusts('acme')).find((trust) => trust.id === id);
+    const ids = async () => (await listTrusts(soon(), 'acme')).find((trust) => trust.id === id);
     const token = (changes: Claims = {}) =>
       gitHubToken({ repository: 'octo/new', repository_id: '81', ...changes });
     await addPublisher('rival', {});
@@ -228,7 +226,7 @@ describe('a publish with an ID token of a CI', () => {
     const { id } = await trust('octo/back');
     const token = () => gitHubToken({ repository: 'octo/back' });
     const answer = await publish({ nodeId: 'back', token: token() });
-    await removeTrust({ operator: 'admin' }, 'acme', id);
+    await removeTrust(soon(), operator, 'acme', id);
     await trust('octo/back');
     await upload(answer);
     const before = await storedVersion('back', '1.0.0');

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
+import { removeMember } from '../../lib/registry/members.ts';
 import { type Key, nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../lib/store/keys.ts';
 import { remove } from '../../lib/store/write.ts';
-import { putMember, removeMember } from '../../tools/admin/registry/publishers.ts';
 import { addPublishers, publish, put } from '../support/publish.ts';
 import { stopDate } from '@node-registry/testing/clock';
-import { addToken, setFields } from '../support/registry.ts';
+import { addPublisher, addToken, setFields } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 
 beforeAll(addPublishers);
@@ -31,13 +31,13 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions again, with the
   });
 
   test('gives no address to a member who was removed, for a token that was revoked, or for a banned node', async () => {
-    await putMember({ operator: 'admin' }, 'acme', 'spy', { role: 'member' });
+    await addPublisher('acme', { spy: 'member' });
     const spied = await addToken('acme');
     const removed = { nodeId: 'spied-by-member', as: bearer('spy'), headers: key() };
     const revoked = { nodeId: 'spied-by-token', token: spied, headers: key() };
     await publish(removed);
     await publish(revoked);
-    await removeMember({ operator: 'admin' }, 'acme', 'spy');
+    await removeMember({ deadline: Date.now() + 9_000 }, { operator: 'admin' }, 'acme', 'spy');
     const hash = hashPersonalAccessToken(spied);
     await setFields(personalAccessTokenKey('acme', hash), { revoked_at: new Date().toISOString() });
 

@@ -7,7 +7,6 @@ import { updateConfig } from '../../lib/index/catalog-files.ts';
 import * as paths from '@node-registry/registry-rules/index-paths';
 import type { CatalogEntry } from '@node-registry/registry-rules/schemas/index-files';
 import { hostNodeBansKey, hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
-import { putMember } from '../../tools/admin/registry/publishers.ts';
 import { drainQueue } from '../../tools/local/consume-queue.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { limitPages } from '../support/admin.ts';
@@ -61,11 +60,8 @@ const first = new Map<string, Awaited<ReturnType<typeof read>>>();
 
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner' });
-  await putMember({ operator: 'admin' }, 'acme', 'olga', {
-    role: 'owner',
-    name: 'Olga',
-    email: 'olga@example.com',
-  });
+  const olga = { role: 'owner', name: 'Olga', email: 'olga@example.com' };
+  await setPublisherFields('acme', { members: { olga } });
   await seed();
   await follow(publisherKey('acme'));
   for (const key of await keysBelow('index/')) first.set(key, await read(key));

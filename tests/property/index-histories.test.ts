@@ -19,7 +19,6 @@ import { listItems } from '../../tools/admin/registry/administration.ts';
 import { rebuildIndex } from '../../tools/admin/registry/index-files.ts';
 import { admin } from '../support/admin.ts';
 import { flagNodeVersion } from '../../tools/admin/registry/node-versions.ts';
-import { createPublisher, putMember } from '../../tools/admin/registry/publishers.ts';
 import { drainQueue } from '../../tools/local/consume-queue.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { keysBelow, readObject } from '../support/bucket-objects.ts';
@@ -27,7 +26,7 @@ import { intercept } from '../support/intercept.ts';
 import { indexChanges } from '../support/queue.ts';
 import { check, count, counts } from '@node-registry/testing/property-runs';
 import { fc } from '@node-registry/testing/properties';
-import { addToken, setPublisherFields, storedItem } from '../support/registry.ts';
+import { addPublisher, addToken, setPublisherFields, storedItem } from '../support/registry.ts';
 import { recordStream } from '../support/table-stream.ts';
 import { until } from '@node-registry/testing/until';
 import { finalize, put } from '../support/uploads.ts';
@@ -46,7 +45,7 @@ const taken = recordStream(dynamodb);
 let history = 0;
 
 beforeAll(async () => {
-  await createPublisher({ operator: 'admin' }, { id: demo.publisherId, name: 'Demo Publisher' });
+  await addPublisher(demo.publisherId, {});
   await deliver(taken(), []);
 });
 
@@ -60,12 +59,9 @@ interface Subject {
 async function newSubject(): Promise<Subject> {
   history += 1;
   const publisherId = `publisher-${history}`;
-  await createPublisher({ operator: 'admin' }, { id: publisherId, name: 'First name' });
-  await putMember({ operator: 'admin' }, publisherId, owner, {
-    role: 'owner',
-    name: 'Olga',
-    email: secretEmail,
-  });
+  await addPublisher(publisherId, {});
+  const member = { role: 'owner', name: 'Olga', email: secretEmail };
+  await setPublisherFields(publisherId, { members: { [owner]: member } });
   return { publisherId, nodeId: `node-${history}`, token: await addToken(publisherId) };
 }
 

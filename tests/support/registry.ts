@@ -2,36 +2,32 @@ import {
   createPersonalAccessToken,
   hashPersonalAccessToken,
 } from '@node-registry/registry-rules/personal-access-tokens';
+import { putMember } from '../../lib/registry/members.ts';
+import { createPublisher } from '../../lib/registry/profiles.ts';
 import { type NodeRecord, nodeRecord } from '../../lib/registry/records.ts';
+import { createToken } from '../../lib/registry/tokens.ts';
 import type { Item } from '../../lib/store/items.ts';
 import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { put, update } from '../../lib/store/write.ts';
-import { createPublisher, putMember } from '../../tools/admin/registry/publishers.ts';
-import { putPersonalAccessToken } from '../../tools/admin/registry/tokens.ts';
 import { intercept } from './intercept.ts';
 
 /** State for tests that need more than the seed. It is written and read without the endpoints. */
 
+const operator = { operator: 'admin' };
+
 export async function addPublisher(id: string, members: Record<string, 'owner' | 'member'>): Promise<void> {
-  await createPublisher({ operator: 'admin' }, { id, name: id });
-  for (const [user, role] of Object.entries(members))
-    await putMember({ operator: 'admin' }, id, user, { role });
+  const known = await storedItem(publisherKey(id).pk, publisherKey(id).sk);
+  if (!known) await createPublisher(soon(), operator, { id, name: id });
+  for (const [user, role] of Object.entries(members)) await putMember(soon(), operator, id, user, { role });
 }
 
 export async function addToken(publisherId: string, days = 1): Promise<string> {
   const token = createPersonalAccessToken();
   const expiresAt = new Date(Date.now() + days * 86_400_000).toISOString();
-  await putPersonalAccessToken(
-    { operator: 'admin' },
-    {
-      publisherId,
-      hash: hashPersonalAccessToken(token),
-      label: 'test',
-      expiresAt,
-    },
-  );
+  const hash = hashPersonalAccessToken(token);
+  await createToken(soon(), operator, { publisherId, hash, label: 'test', expiresAt });
   return token;
 }
 

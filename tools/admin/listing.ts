@@ -85,7 +85,7 @@ export async function listHistorySince(since: string): Promise<HistoryRecord[]> 
 }
 
 export async function listNodes(publisherId: string): Promise<NodeRecord[]> {
-  await readPublisher(newContext(), publisherId);
+  await readPublisher(publisherId);
   const nodes: NodeRecord[] = [];
   for (const { node_id } of await listOwnedNodes(newContext(), publisherId)) {
     const node = nodeRecord((await get(newContext(), nodeKey(node_id)))[0]);
@@ -95,7 +95,7 @@ export async function listNodes(publisherId: string): Promise<NodeRecord[]> {
 }
 
 export async function showNodeVersion(nodeId: string, version: string): Promise<NodeVersionRecord> {
-  await readNode(newContext(), nodeId);
+  await readNode(nodeId);
   const normal = normalizeVersion(version);
   const [found] = normal ? await get(newContext(), nodeVersionKey(nodeId, normal)) : [];
   if (!found) throw noSuchVersion(nodeId, version);
@@ -103,10 +103,10 @@ export async function showNodeVersion(nodeId: string, version: string): Promise<
 }
 
 export async function showNode(nodeId: string): Promise<{ node: NodeRecord; publisher: PublisherRecord }> {
-  const node = await readNode(newContext(), nodeId);
+  const node = await readNode(nodeId);
   // It may not have followed a rename yet.
   const publisher = await findPublisher(newContext(), node.publisher_id);
-  return { node, publisher: publisher ?? (await readPublisher(newContext(), node.publisher_id)) };
+  return { node, publisher: publisher ?? (await readPublisher(node.publisher_id)) };
 }
 
 export async function listHostNodes(nodeId: string, version: string): Promise<HostNode[]> {
@@ -117,7 +117,7 @@ export async function listHostNodes(nodeId: string, version: string): Promise<Ho
 
 /** The scope of a publisher's ban, as the end of a sentence. */
 export async function describePublisher(publisherId: string): Promise<string> {
-  const publisher = await readPublisher(newContext(), publisherId);
+  const publisher = await readPublisher(publisherId);
   const owned = await listOwnedNodes(newContext(), publisher.id);
   let versions = 0;
   for (const { node_id } of owned) versions += (await listVersions(newContext(), node_id)).length;
@@ -125,7 +125,7 @@ export async function describePublisher(publisherId: string): Promise<string> {
 }
 
 export async function describeNode(nodeId: string): Promise<string> {
-  const node = await readNode(newContext(), nodeId);
+  const node = await readNode(nodeId);
   const versions = await listVersions(newContext(), node.id);
   return `the node "${node.id}" of "${node.publisher_id}" with ${count(versions.length, 'version')}`;
 }

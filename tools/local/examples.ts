@@ -1,15 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createPublicIndex, createRegistryClient, type PublishInput } from '@node-registry/registry-client';
-import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { refreshIndex } from '../../lib/downloads/count-downloads.ts';
 import { changeNumbers, dayBefore, publicDays } from '../../lib/registry/numbers.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
-import { createPublisher, putMember } from '../admin/registry/publishers.ts';
-import { putPersonalAccessToken } from '../admin/registry/tokens.ts';
 import { demo } from './demo.ts';
 import { zipOf } from './demo-archive.ts';
-import { tokenEnd } from './seed.ts';
+import { admit } from './seed.ts';
 
 interface Examples {
   publishers: { id: string; name: string; website: string }[];
@@ -79,7 +76,7 @@ export async function publishExamples({ apiUrl, downloadsUrl, accessToken }: Pla
   await Promise.all(
     publishers.map(async (publisher) => {
       const own = nodes.filter((each) => each.publisher === publisher.id && missing.has(each.id));
-      if (own.length > 0) await admit(publisher);
+      if (own.length > 0) await admit({ deadline: Date.now() + 60_000 }, publisher);
       for (const each of own) await publish(each);
     }),
   );
@@ -91,21 +88,6 @@ export async function publishExamples({ apiUrl, downloadsUrl, accessToken }: Pla
     if (nodes.every(({ id }) => listed.some((entry) => entry.id === id))) return;
     await pause(pauseMs);
   }
-}
-
-/** The demo's token publishes for each of them. */
-async function admit({ id, name, website }: Examples['publishers'][number]): Promise<void> {
-  if (!(await createPublisher({ operator: 'seed' }, { id, name, website }))) return;
-  await putMember({ operator: 'seed' }, id, demo.owner, {
-    role: 'owner',
-    name: 'Olga Owner',
-    email: 'olga@example.com',
-  });
-  const hash = hashPersonalAccessToken(demo.personalAccessToken);
-  await putPersonalAccessToken(
-    { operator: 'seed' },
-    { publisherId: id, hash, label: 'example', expiresAt: tokenEnd() },
-  );
 }
 
 function archiveOf({ hostNodes, readme }: Pick<Example, 'hostNodes' | 'readme'>, version: string) {

@@ -6,16 +6,17 @@ import { callerName } from '../../lib/caller.ts';
 import type { Context } from '../../lib/context.ts';
 import { statusKey, type TaskRecord, taskHash, ttlFrom } from '../../lib/notifications/records.ts';
 import { changeHostNode } from '../../lib/registry/host-nodes.ts';
-import { createPublisher, putMember } from '../admin/registry/publishers.ts';
+import { putMember } from '../../lib/registry/members.ts';
+import { createPublisher } from '../../lib/registry/profiles.ts';
 import { type NodeVersionRecord, nodeVersionRecord } from '../../lib/registry/records.ts';
 import { registerVersion } from '../../lib/registry/publish.ts';
-import { putPersonalAccessToken } from '../admin/registry/tokens.ts';
+import { createToken } from '../../lib/registry/tokens.ts';
 import type { NodeInput } from '@node-registry/registry-rules/schemas/node';
 import { VersionLabel } from '@node-registry/registry-rules/version-label';
 import type { NodeVersionInput } from '@node-registry/registry-rules/schemas/node-version';
 import { attemptName } from '../../lib/attempts/attempt.ts';
 import { absent, present } from '../../lib/store/items.ts';
-import { nodeVersionKey, taskKey } from '../../lib/store/keys.ts';
+import { nodeVersionKey, publisherKey, taskKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { put, update } from '../../lib/store/write.ts';
 import { finalizeUpload } from '../../lib/uploads/finalize-upload.ts';
@@ -23,44 +24,21 @@ import { demo } from './demo.ts';
 import { demoArchive } from './demo-archive.ts';
 
 const tokenHash = hashPersonalAccessToken(demo.personalAccessToken);
+const operator = { operator: 'seed' };
 const decadeMs = 10 * 365 * 24 * 60 * 60 * 1000;
 
 /** Seeds the demo publisher with its nodes and archives once; false if it already exists. */
 export async function seed(): Promise<boolean> {
   const { publisherId, owner, member, nodeId, version, hostNodeName } = demo;
-  if (
-    !(await createPublisher(
-      { operator: 'seed' },
-      {
-        id: publisherId,
-        name: 'Demo Publisher',
-        website: 'https://example.com',
-      },
-    ))
-  )
-    return false;
-  await putMember({ operator: 'seed' }, publisherId, owner, {
-    role: 'owner',
-    name: 'Olga Owner',
-    email: 'olga@example.com',
-  });
-  await putMember({ operator: 'seed' }, publisherId, member, {
+  const context = { deadline: Date.now() + 60_000 };
+  const publisher = { id: publisherId, name: 'Demo Publisher', website: 'https://example.com' };
+  if (!(await admit(context, publisher))) return false;
+  await putMember(context, operator, publisherId, member, {
     role: 'member',
     name: 'Mats Member',
     email: 'mats@example.com',
   });
-  await putPersonalAccessToken(
-    { operator: 'seed' },
-    {
-      publisherId,
-      hash: tokenHash,
-      label: 'demo',
-      expiresAt: tokenEnd(),
-    },
-  );
-
   const caller = { userId: owner, isAdmin: false };
-  const context = { deadline: Date.now() + 60_000 };
   const node = { name: 'Demo Node', description: 'A node to try the service with.', tags: ['demo'] };
   for (const label of [version, '1.1.0']) {
     const input = {
@@ -84,8 +62,19 @@ export async function seed(): Promise<boolean> {
   return true;
 }
 
-export function tokenEnd(): string {
-  return new Date(Date.now() + decadeMs).toISOString();
+/** Makes a publisher of the demo's owner, for whom the demo's token publishes. False if it already exists. */
+export async function admit(
+  context: Context,
+  publisher: { id: string; name: string; website: string },
+): Promise<boolean> {
+  const { id } = publisher;
+  if ((await get(context, publisherKey(id)))[0]) return false;
+  await createPublisher(context, operator, publisher);
+  const owner = { role: 'owner', name: 'Olga Owner', email: 'olga@example.com' } as const;
+  await putMember(context, operator, id, demo.owner, owner);
+  const expiresAt = new Date(Date.now() + decadeMs).toISOString();
+  await createToken(context, operator, { publisherId: id, hash: tokenHash, label: 'demo', expiresAt });
+  return true;
 }
 
 /** Publishes a version of the demo node up to the upload of its archive. */

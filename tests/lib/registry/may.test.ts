@@ -18,9 +18,9 @@ import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
 import { banPublisher } from '../../../lib/registry/bans.ts';
 import { movePublisher } from '../../../lib/registry/moves.ts';
+import { createToken, revokeToken } from '../../../lib/registry/tokens.ts';
+import { addTrust, removeTrust } from '../../../lib/registry/trusts.ts';
 import * as versions from '../../../tools/admin/registry/node-versions.ts';
-import { putPersonalAccessToken, revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
-import { addTrust, removeTrust } from '../../../tools/admin/registry/trusts.ts';
 import { blockCaller } from '../../../tools/admin/spend/limits.ts';
 import { errorsOf } from '../../../tools/openapi/answers.ts';
 import { gitHub, gitHubToken } from '../../support/ci.ts';
@@ -46,6 +46,8 @@ import { setVariables } from '../../support/variables.ts';
 jest.setTimeout(180_000);
 setVariables({ PUBLISH_ACCESS_TOKEN: 'optional' });
 
+const operator = { operator: 'admin' };
+const soon = () => ({ deadline: Date.now() + 9000 });
 const dayMs = 24 * 60 * 60 * 1000;
 /** A user may be named like a property of every object. */
 const members = { olga: 'owner', mats: 'member', bo: 'owner' } as const;
@@ -102,9 +104,9 @@ beforeAll(async () => {
       ['expired', -1],
     ] as const)
       await addTokenOf(id, name, days);
-    await addTrust({ operator: 'admin' }, id, job);
-    const former = await addTrust({ operator: 'admin' }, id, { ...job, repository: 'octo/former' });
-    await removeTrust({ operator: 'admin' }, id, former.id);
+    await addTrust(soon(), operator, id, job);
+    const former = await addTrust(soon(), operator, id, { ...job, repository: 'octo/former' });
+    await removeTrust(soon(), operator, id, former.id);
     for (const [kind, status] of Object.entries(nodes)) await addNodeOf(id, `${id}-${kind}`, status);
   }
   for (const [id, daysAgo] of [
@@ -119,7 +121,7 @@ beforeAll(async () => {
   await addVersion('gone', 'gone-active', '1.0.0');
   await setPublisherFields('shut', { banned: true });
   // All callers without an access token; one with a token of its publisher is not among them.
-  for (const caller of ['user:bo', 'anonymous']) await blockCaller({ operator: 'admin' }, caller, 'leaked');
+  for (const caller of ['user:bo', 'anonymous']) await blockCaller(operator, caller, 'leaked');
   before = await readTable();
 });
 
@@ -127,16 +129,9 @@ async function addTokenOf(publisherId: string, label: string, days: number): Pro
   const token = createPersonalAccessToken();
   tokens[`${publisherId} ${label}`] = token;
   const expiresAt = new Date(Date.now() + days * dayMs).toISOString();
-  const { id } = await putPersonalAccessToken(
-    { operator: 'admin' },
-    {
-      publisherId,
-      hash: hashPersonalAccessToken(token),
-      label,
-      expiresAt,
-    },
-  );
-  if (label === 'revoked') await revokePersonalAccessToken({ operator: 'admin' }, publisherId, id);
+  const hash = hashPersonalAccessToken(token);
+  const { id } = await createToken(soon(), operator, { publisherId, hash, label, expiresAt });
+  if (label === 'revoked') await revokeToken(soon(), operator, publisherId, id);
 }
 
 async function addNodeOf(publisherId: string, nodeId: string, status: string): Promise<void> {
@@ -346,10 +341,10 @@ function withdrawals(change: typeof withdrawVersion): States {
         admin: 'ada',
         blocked: 'bo',
       }[who];
-      const by = who === 'no person' ? { operator: 'admin' } : { userId, isAdmin: /admin|blocked/.test(who) };
+      const by = who === 'no person' ? operator : { userId, isAdmin: /admin|blocked/.test(who) };
       const versionId = `${nodeId}-${label}`;
       const named = { publisherId, nodeId, versionId, by } as const;
-      return operate(() => change({ deadline: Date.now() + 9000 }, named))(who);
+      return operate(() => change(soon(), named))(who);
     };
   return states;
 }
@@ -365,7 +360,7 @@ function activations(): States {
         await setFields(nodeVersionKey(nodeId, '1.1.0'), { token_hash });
         const { pk, sk } = nodeVersionKey(nodeId, '1.1.0');
         const version = nodeVersionRecord(await storedItem(pk, sk));
-        const found = version && (await obstacleTo({ deadline: Date.now() + 9000 }, version));
+        const found = version && (await obstacleTo(soon(), version));
         await undo();
         if (found === 'superseded') return found;
         return found ? `${found.status_reason_code}: ${found.status_reason}` : 'awaited';
@@ -421,8 +416,8 @@ const ways: Record<Crossed, { who?: readonly (keyof typeof people)[]; states: St
   'flag or unflag version': {
     who: ['no person'],
     states: {
-      ...ofVersions((...version) => versions.flagNodeVersion({ operator: 'admin' }, ...version, 'odd')),
-      ...ofVersions((...version) => versions.flagNodeVersion({ operator: 'admin' }, ...version)),
+      ...ofVersions((...version) => versions.flagNodeVersion(operator, ...version, 'odd')),
+      ...ofVersions((...version) => versions.flagNodeVersion(operator, ...version)),
     },
   },
   'move publisher': {
@@ -430,9 +425,7 @@ const ways: Record<Crossed, { who?: readonly (keyof typeof people)[]; states: St
     states: Object.fromEntries(
       ['mine', 'shut', 'gone', 'former', 'long-ago'].map((from) => [
         from,
-        operate(() =>
-          movePublisher({ deadline: Date.now() + 9000 }, { operator: 'admin' }, 'merge', from, 'theirs'),
-        ),
+        operate(() => movePublisher(soon(), operator, 'merge', from, 'theirs')),
       ]),
     ),
   },
@@ -441,7 +434,7 @@ const ways: Record<Crossed, { who?: readonly (keyof typeof people)[]; states: St
     states: Object.fromEntries(
       ['mine', 'shut', 'gone', 'former'].map((id) => [
         id,
-        operate(() => banPublisher({ deadline: Date.now() + 9000 }, { operator: 'admin' }, id, 'odd')),
+        operate(() => banPublisher(soon(), operator, id, 'odd')),
       ]),
     ),
   },

@@ -6,8 +6,8 @@ import { nodeVersionKey, personalAccessTokenKey } from '../../../lib/store/keys.
 import { latestOf } from '../../../lib/registry/node-versions.ts';
 import type { VersionCopy } from '../../../lib/registry/records.ts';
 import { registerVersion } from '../../../lib/registry/publish.ts';
+import { revokeToken } from '../../../lib/registry/tokens.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
-import { revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
 import { lines } from '../../support/logged-lines.ts';
 import { stopDate } from '@node-registry/testing/clock';
 import { beforeNext, intercept } from '../../support/intercept.ts';
@@ -131,7 +131,8 @@ describe('the personal access token of a publish', () => {
   const invalid = { code: 'invalid_personal_access_token' };
 
   const revoke = async (hash: string) => {
-    await revokePersonalAccessToken({ operator: 'admin' }, 'acme', String((await storedToken(hash))?.id));
+    const id = String((await storedToken(hash))?.id);
+    await revokeToken({ deadline: Date.now() + 9_000 }, { operator: 'admin' }, 'acme', id);
   };
 
   function storedToken(hash: string) {

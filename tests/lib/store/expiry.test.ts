@@ -8,7 +8,7 @@ import type { TaskRecord } from '../../../lib/notifications/records.ts';
 import { fromAttributes } from '../../../lib/store/items.ts';
 import { taskKey } from '../../../lib/store/keys.ts';
 import { update } from '../../../lib/store/write.ts';
-import { addTrust } from '../../../tools/admin/registry/trusts.ts';
+import { addTrust } from '../../../lib/registry/trusts.ts';
 import { gitHub, gitHubToken } from '../../support/ci.ts';
 import { invoke } from '../../support/invoke.ts';
 import { storedNotification, writeNotification } from '../../support/notifications.ts';
@@ -48,11 +48,8 @@ beforeAll(async () => {
   await say(path, { state: 'success' });
   await pay(await spender(), 'text-to-video', { headers: { 'idempotency-key': randomUUID() } });
   await addPublisher('acme', {});
-  await addTrust({ operator: 'admin' }, 'acme', {
-    issuer: gitHub.issuer,
-    repository: 'octo/nodes',
-    workflow: 'release.yml',
-  });
+  const trust = { issuer: gitHub.issuer, repository: 'octo/nodes', workflow: 'release.yml' };
+  await addTrust({ deadline: Date.now() + 9_000 }, { operator: 'admin' }, 'acme', trust);
   const { status } = await invoke(publish, 'publish-node-version', {
     path: { publisherId: 'acme', nodeId: 'expiring' },
     body: {

@@ -3,7 +3,7 @@ import { nodeKey, publisherKey } from '../../../lib/store/keys.ts';
 import { table } from '@node-registry/command-line/table';
 import { command, UsageError } from '../command.ts';
 import { listHistorySince } from '../listing.ts';
-import { listHistory, newContext, readNode, readPublisher } from '../registry/administration.ts';
+import { listHistory, readNode, readPublisher } from '../registry/administration.ts';
 
 export const ofPublisher = command({
   parameters: ['publisher'],
@@ -15,7 +15,7 @@ export const ofPublisher = command({
   async run({ publisher: id }) {
     const history = await listHistory(publisherKey(id));
     // A renamed or merged publisher keeps its own history.
-    if (history.length === 0) await readPublisher(newContext(), id);
+    if (history.length === 0) await readPublisher(id);
     return answer(history, `No changes are recorded for "${id}".`);
   },
 });
@@ -26,7 +26,7 @@ export const ofNode = command({
   readsOnly: true,
   examples: ['history node demo-node'],
   async run({ node: nodeId }) {
-    await readNode(newContext(), nodeId);
+    await readNode(nodeId);
     return answer(await listHistory(nodeKey(nodeId)), `No changes are recorded for "${nodeId}".`);
   },
 });

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
-import { putMember, removeMember, showPublisher } from '../registry/publishers.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import { putMember, removeMember } from '../../../lib/registry/members.ts';
 import { PublisherRole } from '@node-registry/registry-rules/schemas/publisher';
 import { command, UsageError } from '../command.ts';
+import { newContext, readPublisher } from '../registry/administration.ts';
 import { publisherData, memberTable, publisherText } from './publishers.ts';
 import { erasePerson, findPerson, type Person } from '../registry/erasure.ts';
 
@@ -14,7 +16,7 @@ export const list = command({
   readsOnly: true,
   examples: ['member list acme'],
   async run({ publisher: publisherId }) {
-    const publisher = await showPublisher(publisherId);
+    const publisher = await readPublisher(publisherId);
     return { data: publisherData(publisher).members, text: memberTable(publisher.members) };
   },
 });
@@ -40,7 +42,8 @@ export const add = command({
     if (email !== undefined && !z.email().safeParse(email).success)
       throw new UsageError(`"${email}" is not an e-mail address.`);
     const changes = { role: checked.data, name, email };
-    const publisher = await putMember(actor, publisherId, user, changes, { force });
+    const put = putMember(newContext(), actor, publisherId, user, changes, { force });
+    const { result: publisher } = await put.catch(insisting);
     return { data: publisherData(publisher), text: publisherText(publisher) };
   },
 });
@@ -53,10 +56,16 @@ export const remove = command({
   tellsOwners: true,
   examples: [`member remove acme 'auth0|5678'`],
   async run({ publisher: publisherId, user }, { force }, { actor }) {
-    const publisher = await removeMember(actor, publisherId, user, { force });
+    const removed = await removeMember(newContext(), actor, publisherId, user, { force }).catch(insisting);
+    const { publisher } = removed.result;
     return { data: publisherData(publisher), text: publisherText(publisher) };
   },
 });
+
+function insisting(error: unknown): never {
+  if (!(error instanceof ApiError) || error.code !== 'last_owner') throw error;
+  throw error.with({ message: error.message.replace(/\.$/, ', or insist with --force.') });
+}
 
 export const erase = command({
   parameters: ['user'],

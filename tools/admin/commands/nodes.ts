@@ -12,12 +12,15 @@ import {
   sized,
 } from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
+import { existingNode } from '../../../lib/registry/changes.ts';
 import { type NodeRecord, type PublisherRecord, pickFields } from '../../../lib/registry/records.ts';
 import { Node } from '@node-registry/registry-rules/schemas/node';
+import { present } from '../../../lib/store/items.ts';
+import { nodeKey } from '../../../lib/store/keys.ts';
+import { updating } from '../../../lib/store/write.ts';
 import { parseAsWritten } from '../../../lib/json.ts';
 import { banNode, unbanNode } from '../../../lib/registry/bans.ts';
-import { newContext } from '../registry/administration.ts';
-import { limitVersions } from '../registry/node-limits.ts';
+import { administer, newContext } from '../registry/administration.ts';
 
 const statuses: Record<string, NodeRecord['status']> = {
   active: 'NodeStatusActive',
@@ -112,7 +115,16 @@ export const limit = command({
   async run({ node: nodeId }, { versions }, { actor }) {
     if (!/^[1-9]\d{0,5}$/.test(versions))
       throw new UsageError('--versions must be a whole number from 1 to 999999.');
-    const changed = await limitVersions(actor, nodeId, Number(versions));
+    const [of, max_versions] = [nodeKey(nodeId), Number(versions)];
+    const { changed } = await administer(actor, { first: { item: of } }, ({ item }) => {
+      const node = existingNode(item, nodeId);
+      if (node.max_versions === max_versions) return { done: undefined };
+      return {
+        change: { of, action: 'node limit', subject: node.id, detail: `${versions} versions` },
+        writes: [updating<NodeRecord>(of, { max_versions }, present)],
+        result: undefined,
+      };
+    });
     const text = changed
       ? `The node "${nodeId}" may have ${versions} versions now.`
       : `The node "${nodeId}" could have ${versions} versions already: nothing changed.`;

@@ -40,7 +40,7 @@ export const numbers = command({
     const problems: string[] = [];
     await inParallel(lines.entries(), maxFilesAtOnce, async ([nodeId, given]) => {
       const began = new Date().toISOString();
-      const node = await readNode(newContext(), nodeId).catch((error: unknown) => {
+      const node = await readNode(nodeId).catch((error: unknown) => {
         if (!(error instanceof ApiError)) throw error;
         problems.push(error.message);
       });

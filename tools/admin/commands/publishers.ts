@@ -1,13 +1,13 @@
 import { aligning } from '../alignment.ts';
 import { movePublisher } from '../../../lib/registry/moves.ts';
-import { createPublisher, editPublisher, showPublisher } from '../registry/publishers.ts';
+import { createPublisher, editPublisher } from '../../../lib/registry/profiles.ts';
 import { bySize, describePublisher, listPublishers, sized } from '../listing.ts';
 import { banNotes } from './nodes.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import { type PublisherRecord, publisherRecord } from '../../../lib/registry/records.ts';
 import { publisherKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
-import { newContext, Rejection } from '../registry/administration.ts';
+import { newContext, readPublisher } from '../registry/administration.ts';
 import { PublisherId } from '@node-registry/registry-rules/names';
 import { isRunByPage } from '@node-registry/registry-rules/web-address';
 import { command, UsageError } from '../command.ts';
@@ -25,9 +25,7 @@ export const create = command({
   examples: ['publisher create acme --name "Acme Nodes"'],
   async run({ publisher: id }, { name }, { actor, suggest }) {
     requirePublisherId(id);
-    if (!(await createPublisher(actor, { id, name })))
-      throw new Rejection(`The publisher "${id}" already exists.`);
-    const publisher = await showPublisher(id);
+    const publisher = await createPublisher(newContext(), actor, { id, name });
     const next = `Give it an owner next: ${suggest(`member add ${id} <user> --role owner`)}`;
     return { data: publisherData(publisher), text: `Created the publisher "${id}".\n${next}` };
   },
@@ -57,7 +55,7 @@ export const update = command({
       if (field === 'name' || !(field in fields)) throw new UsageError(`"${field}" can't be cleared.`);
       fields[field] = null;
     }
-    const { result, changed } = await editPublisher(actor, id, fields);
+    const { result, changed } = await editPublisher(newContext(), actor, id, fields);
     const text = changed ? publisherText(result) : `Nothing changed: "${id}" says this already.`;
     return { data: publisherData(result), text };
   },
@@ -84,7 +82,7 @@ export const rename = command({
     requirePublisherId(to);
     await movePublisher(newContext(), actor, 'rename', from, to);
     return aligning({ publisher: from, nodesOf: to }, async () => ({
-      data: publisherData(await showPublisher(to)),
+      data: publisherData(await readPublisher(to)),
       text: `The publisher "${from}" is "${to}" now.`,
     }));
   },
@@ -102,7 +100,7 @@ export const merge = command({
   async run({ publisher: from }, { into }, { actor }) {
     await movePublisher(newContext(), actor, 'merge', from, into);
     return aligning({ publisher: from, nodesOf: into }, async () => ({
-      data: publisherData(await showPublisher(into)),
+      data: publisherData(await readPublisher(into)),
       text: `The publisher "${from}" is part of "${into}" now.`,
     }));
   },
@@ -136,7 +134,7 @@ export const show = command({
   readsOnly: true,
   examples: ['publisher show acme', 'publisher show acme --json'],
   async run({ publisher: id }) {
-    const publisher = await showPublisher(id);
+    const publisher = await readPublisher(id);
     return { data: publisherData(publisher), text: publisherText(publisher) };
   },
 });

@@ -2,13 +2,10 @@ import {
   createPersonalAccessToken,
   hashPersonalAccessToken,
 } from '@node-registry/registry-rules/personal-access-tokens';
-import {
-  listPersonalAccessTokens,
-  type PersonalAccessToken,
-  putPersonalAccessToken,
-  revokePersonalAccessToken,
-} from '../registry/tokens.ts';
+import type { TokenRecord } from '../../../lib/registry/records.ts';
+import { createToken, listTokens, revokeToken } from '../../../lib/registry/tokens.ts';
 import { command, UsageError } from '../command.ts';
+import { newContext, readPublisher } from '../registry/administration.ts';
 import { fields, table } from '@node-registry/command-line/table';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -32,10 +29,10 @@ export const create = command({
     const token = createPersonalAccessToken();
     const hash = hashPersonalAccessToken(token);
     const expiresAt = new Date(Date.now() + Number(days) * dayMs).toISOString();
-    const stored = await putPersonalAccessToken(actor, { publisherId, hash, label, expiresAt });
+    const stored = await createToken(newContext(), actor, { publisherId, hash, label, expiresAt });
     const about = fields({ Token: token, Id: stored.id, Label: label, Expires: expiresAt });
     return {
-      data: { token, ...stored },
+      data: { token, ...shown(stored) },
       text: `${about}\n\nStore it now: it is not shown again.`,
     };
   },
@@ -47,14 +44,15 @@ export const list = command({
   readsOnly: true,
   examples: ['token list acme'],
   async run({ publisher: publisherId }) {
-    const tokens = await listPersonalAccessTokens(publisherId);
+    await readPublisher(publisherId);
+    const tokens = await listTokens(newContext(), publisherId);
     const rows = tokens.map((token) => {
       const { id, label, created_at, expires_at, last_used_at } = token;
       return [id, label, tokenState(token), created_at, expires_at, last_used_at];
     });
     const none = `"${publisherId}" has no tokens.`;
     const headings = ['ID', 'LABEL', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED'];
-    return { data: tokens, text: table(headings, rows, { none }) };
+    return { data: tokens.map(shown), text: table(headings, rows, { none }) };
   },
 });
 
@@ -65,18 +63,23 @@ export const revoke = command({
   tellsOwners: true,
   examples: ['token revoke acme 0d5f6c8e-0b7e-4c4e-9d53-0f6b1a0c9b52'],
   async impact({ publisher, 'token-id': id }) {
-    const token = (await listPersonalAccessTokens(publisher)).find((each) => each.id === id);
+    const token = (await listTokens(newContext(), publisher)).find((each) => each.id === id);
     return token
       ? `permanently revokes the token "${token.label}", last used ${token.last_used_at ?? 'never'}`
       : 'revokes a token that does not exist';
   },
   async run({ publisher: publisherId, 'token-id': id }, _, { actor }) {
-    const since = await revokePersonalAccessToken(actor, publisherId, id);
+    const { result: since } = await revokeToken(newContext(), actor, publisherId, id);
     return { data: { id, revoked_at: since }, text: `The token ${id} has been revoked since ${since}.` };
   },
 });
 
-function tokenState({ revoked_at, expires_at }: PersonalAccessToken): string {
+/** Without its secrets: neither the token nor its hash. */
+function shown({ pk: _, sk: __, revision: ___, ...token }: TokenRecord) {
+  return token;
+}
+
+function tokenState({ revoked_at, expires_at }: TokenRecord): string {
   if (revoked_at) return 'revoked';
   return expires_at <= new Date().toISOString() ? 'expired' : 'active';
 }

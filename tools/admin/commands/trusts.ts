@@ -2,8 +2,10 @@ import * as z from 'zod/mini';
 import { issuerNamed } from '@node-registry/registry-rules/ci-issuers';
 import { NodeId } from '@node-registry/registry-rules/names';
 import { table } from '@node-registry/command-line/table';
+import type { TrustRecord } from '../../../lib/registry/records.ts';
+import { addTrust, describeTrust, listTrusts, removeTrust } from '../../../lib/registry/trusts.ts';
 import { command, UsageError } from '../command.ts';
-import { addTrust, describeTrust, listTrusts, removeTrust, type Trust } from '../registry/trusts.ts';
+import { newContext, readPublisher } from '../registry/administration.ts';
 
 export const add = command({
   parameters: ['publisher'],
@@ -56,7 +58,7 @@ export const add = command({
     const repositoryName = /^[\w.-]+(?:\/[\w.-]+)+$/;
     const refName = /^refs\/(?:heads|tags)\/[^\s*]*\*?$/;
     const file = workflow.replace(/^\.github\/workflows\//, '');
-    const trust = await addTrust(actor, publisher, {
+    const trust = await addTrust(newContext(), actor, publisher, {
       issuer: requireMatch(issuerNamed(issuer), address, 'github, gitlab or the address of an issuer'),
       repository: requireMatch(repository, repositoryName, 'an owner and a repository, such as octo/nodes'),
       workflow: requireMatch(file, /^\S+\.ya?ml$/, 'the name of a file that ends in .yml or .yaml'),
@@ -71,7 +73,10 @@ export const add = command({
       event: requireMatch(event, /^(?!pull_request)[a-z_]+$/, 'an event, and none of a pull request'),
       node_id: node === undefined ? undefined : requireNodeId(node),
     });
-    return { data: trust, text: `"${publisher}" trusts ${describeTrust(trust)}, by the trust ${trust.id}.` };
+    return {
+      data: shown(trust),
+      text: `"${publisher}" trusts ${describeTrust(trust)}, by the trust ${trust.id}.`,
+    };
   },
 });
 
@@ -82,7 +87,8 @@ export const list = command({
   notes: 'Pinned are the ids of repository and owner, which the first version sets.',
   examples: ['trust list acme'],
   async run({ publisher }) {
-    const trusts = await listTrusts(publisher);
+    await readPublisher(publisher);
+    const trusts = await listTrusts(newContext(), publisher);
     const rows = trusts.map((trust) => {
       const { id, repository, workflow, job_workflow, environment, ref, event, node_id } = trust;
       const state = trust.revoked_at === undefined ? 'active' : 'removed';
@@ -92,7 +98,7 @@ export const list = command({
     const limits = 'WORKFLOW,JOB WORKFLOW,ENVIRONMENT,REF,EVENT,NODE'.split(',');
     const headings = ['ID', 'STATE', 'ISSUER', 'REPOSITORY', ...limits, 'PINNED', 'LAST USED'];
     const none = `"${publisher}" trusts no CI jobs.`;
-    return { data: trusts, text: table(headings, rows, { none }) };
+    return { data: trusts.map(shown), text: table(headings, rows, { none }) };
   },
 });
 
@@ -104,13 +110,13 @@ export const remove = command({
   tellsOwners: true,
   examples: ['trust remove acme 0d5f6c8e-0b7e-4c4e-9d53-0f6b1a0c9b52'],
   async impact({ publisher, 'trust-id': id }) {
-    const trust = (await listTrusts(publisher)).find((each) => each.id === id);
+    const trust = (await listTrusts(newContext(), publisher)).find((each) => each.id === id);
     return trust
       ? `stops trusting ${describeTrust(trust)}, last used ${trust.last_used_at ?? 'never'}`
       : 'removes a trust that does not exist';
   },
   async run({ publisher, 'trust-id': id }, _, { actor }) {
-    const since = await removeTrust(actor, publisher, id);
+    const { result: since } = await removeTrust(newContext(), actor, publisher, id);
     return { data: { id, revoked_at: since }, text: `The trust ${id} has been removed since ${since}.` };
   },
 });
@@ -126,6 +132,10 @@ function requireMatch<Text extends string | undefined>(text: Text, shape: RegExp
   throw new UsageError(`"${text}" is not ${what}.`);
 }
 
-function pinned({ repository_id, owner_id }: Trust): string {
+function shown({ pk: _, sk: __, revision: ___, ...trust }: TrustRecord) {
+  return trust;
+}
+
+function pinned({ repository_id, owner_id }: TrustRecord): string {
   return repository_id === undefined ? 'not yet' : `${repository_id} of ${owner_id}`;
 }

@@ -70,13 +70,13 @@ export function listItems(key: Key): Promise<Item[]> {
 }
 
 /** The named record, or an error sentence if it doesn't exist, as for a node. */
-export async function readPublisher(context: Context, publisherId: string): Promise<PublisherRecord> {
-  const [item] = await get(context, publisherKey(publisherId));
+export async function readPublisher(publisherId: string): Promise<PublisherRecord> {
+  const [item] = await get(newContext(), publisherKey(publisherId));
   return existingPublisher(item, publisherId);
 }
 
-export async function readNode(context: Context, nodeId: string): Promise<NodeRecord> {
-  const [item] = await get(context, nodeKey(nodeId));
+export async function readNode(nodeId: string): Promise<NodeRecord> {
+  const [item] = await get(newContext(), nodeKey(nodeId));
   return existingNode(item, nodeId);
 }
 

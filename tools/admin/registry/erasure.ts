@@ -7,7 +7,7 @@ import { type Key, keyOf, personKey, subjectOf } from '../../../lib/store/keys.t
 import { remove, transact, update } from '../../../lib/store/write.ts';
 import { adminHistory, newContext, Rejection, scan } from './administration.ts';
 import { isLastOwner } from '../../../lib/registry/publishers.ts';
-import { removeMember } from './publishers.ts';
+import { removeMember } from '../../../lib/registry/members.ts';
 
 /*
  * Removes a person's name from every record. Each step is one write that holds only while the name is there,
@@ -78,7 +78,10 @@ export async function erasePerson(
   const caller = callerName({ userId });
   // Without a name in the history.
   for (const { id } of publishers)
-    await removeMember(actor, id, userId, { ...options, of: { action: 'person erase', subject: id } });
+    await removeMember(newContext(), actor, id, userId, {
+      ...options,
+      of: { action: 'person erase', subject: id },
+    });
   let done = 0;
   await inParallel(naming.values(), maxAtOnce, async (record) => {
     await eraseName(record, { userId, caller });
