@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { buffer, text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { fileOf, loadPaidContracts } from '../infra/operations.ts';
@@ -19,7 +20,7 @@ interface Entry {
   service: 'table' | 'bucket' | 'provider';
   began: number;
   ended: number;
-  units?: Omit<MeteredCall, 'operation'>;
+  units?: MeteredCall;
 }
 
 /** What one piece of work asked of the stores. */
@@ -109,6 +110,8 @@ Object.assign(process.env, parts.environment, {
 // It loads the store's client, which finds the counted stores from now on.
 await import('./support/patience.ts');
 const { seed } = await import('../tools/local/seed.ts');
+const { newAttempt } = await import('../lib/attempts/attempt.ts');
+const { reserve } = await import('../lib/attempts/reserve.ts');
 
 function startFront(url: string, service: 'bucket' | 'provider') {
   return startReverseProxy(url, async (request, response, origin) => {
@@ -149,8 +152,8 @@ async function countsOf(work: () => Promise<unknown>): Promise<Count[]> {
   return counts;
 }
 
-function pay(file: string, idempotencyKey?: string): Promise<void> {
-  const headers = { ...bearer('payer'), ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) };
+function pay(file: string, idempotencyKey?: string, user = 'payer'): Promise<void> {
+  const headers = { ...bearer(user), ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) };
   return call(file, { headers });
 }
 
@@ -208,6 +211,26 @@ describe.each((await loadPaidContracts()).map(({ name }) => fileOf(name)))('a pa
     }
   });
 });
+
+test.each([
+  [29, 1],
+  [72, 2],
+  [199, 5],
+])(
+  'each of the two writes of an account with %i other open attempts takes %i units',
+  async (others, units) => {
+    const user = `a-caller-of-tests-${randomUUID()}`;
+    const names = { operation: 'of-this-test', caller: `user:${user}`, requestId: 'r' };
+    const rule = { toldBy: 'reply', rate: { task: 50 }, variesBy: [] } as const;
+    hold.ms = 0;
+    for (let open = 0; open < others; open += 1) {
+      const attempt = newAttempt({ ...names, keyHash: undefined, taskHash: undefined }, rule, {});
+      await reserve({ deadline: Date.now() + 5000 }, attempt);
+    }
+    for (const { unitsByKind } of await countsOf(() => pay('text-to-video', undefined, user)))
+      expect(unitsByKind.CALLER).toBe(2 * units);
+  },
+);
 
 describe('a registry call', () => {
   test('writes eleven units at most, thirteen while 99 wait, in three round trips to publish a version or a new node', async () => {

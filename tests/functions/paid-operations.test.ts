@@ -2,15 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { serve } from '../support/serve.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
-import {
-  acceptedTasks,
-  misbehave,
-  type ProxyName,
-  proxies,
-  proxyNames,
-  simulation,
-} from '../support/proxies.ts';
-import { pay, spender } from '../support/spending.ts';
+import { misbehave, type ProxyName, proxies, proxyNames, simulation } from '../support/proxies.ts';
 import { setVariables } from '../support/variables.ts';
 
 const send = (name: ProxyName, body: object = {}, headers = {}) =>
@@ -107,16 +99,6 @@ describe.each(proxyNames)('%s', (name) => {
       Array(2).fill('"negative_prompts"'),
     );
     expect(simulation.received[0]?.body).not.toHaveProperty('negative_prompts');
-  });
-
-  test('rejects a task that may cost more than its caller may spend in a day', async () => {
-    const operation = name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-    setVariables({ CREDIT_RATES: JSON.stringify([{ operation, task: 20 }]) });
-    const user = await spender({ credits_per_day: 1 });
-    const replies = [await pay(user, name), await pay(user, name)];
-
-    for (const { status, body } of replies) expect([status, body.error]).toEqual([429, 'budget_exhausted']);
-    expect(acceptedTasks()).toBe(0);
   });
 });
 

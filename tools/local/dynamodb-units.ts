@@ -1,8 +1,5 @@
 import { type Action, type Attributes, readWrite } from './dynamodb-protocol.ts';
 
-/** DynamoDB's units per second for one partition key. */
-export const unitsPerSecond = { reads: 3000, writes: 1000 } as const;
-
 /** DynamoDB bills an item in units of a kilobyte, rounded up. */
 const unitBytes = 1024;
 
