@@ -159,13 +159,6 @@ describe('what a command left when it died', () => {
   });
 });
 
-test('a merge takes more tokens than a transaction has', async () => {
-  for (let count = 0; count < 46; count += 1) await addToken(from);
-  await admin('publisher', 'merge', from, '--into', to);
-
-  expect(await adminJson('token', 'list', to)).toHaveLength(47);
-});
-
 test('a ban reads each large version once, however often it goes on, and a ban of one reads no other', async () => {
   const labels = Array.from({ length: 40 }, (_, place) => `1.${place}.0`);
   for (const label of labels) await addVersion(from, nodeId, label, { changelog: 'x'.repeat(60_000) });

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
-import { findObject, s3 } from '../../lib/bucket/bucket.ts';
+import { deleteObject, findObject, s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { latestHistory, ownersView } from '../../lib/registry/history.ts';
 import type { Item } from '../../lib/store/items.ts';
@@ -30,6 +30,7 @@ import { admin } from '../support/admin.ts';
 
 const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 };
 const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
+const other = zip([{ name: 'node.py', data: 'print("other")\n' }]);
 const bad = Buffer.from('this is not a zip, and it is long enough to be read');
 const active = { status: 'NodeVersionStatusActive', sha256: sha256(archive) };
 
@@ -62,17 +63,6 @@ describe('an archive that arrived', () => {
     expect(await storedNode('arrives')).toMatchObject({
       latest_version: { version: '1.0.0', sha256: sha256(archive), archive_key: version.archive_key },
     });
-  });
-
-  test('makes its version active after a ban is lifted that came before it', async () => {
-    const upload = await uploaded('ban-lifted', archive);
-    await admin('node-version', 'ban', 'ban-lifted', '1.0.0', '--reason', 'test');
-    await finalize(upload);
-    expect(await storedVersion('ban-lifted', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusBanned' });
-    await admin('node-version', 'unban', 'ban-lifted', '1.0.0');
-    await finalize(upload);
-
-    expect(await storedVersion('ban-lifted', '1.0.0')).toMatchObject(active);
   });
 });
 
@@ -174,6 +164,52 @@ test.each<[string, () => Readable]>([
     expect(await storedVersion(nodeId, '1.0.0')).toMatchObject({ sha256: sha256(archive) });
   },
 );
+
+/* A signed address takes one object after another as long as it lasts. */
+describe('an upload URL', () => {
+  test('keeps nothing once its archive is published, even if it was used again before, meanwhile and afterward', async () => {
+    const upload = await uploaded('cleared', bad);
+    await put(upload, archive);
+    beforeNext(s3(), /^GetObjectCommand$/, () => put(upload, other), 1);
+    await finalize(upload);
+    expect(await findObject(stagingKey(upload))).toBeUndefined();
+    await put(upload, other);
+    await finalize(upload);
+
+    expect(await findObject(stagingKey(upload))).toBeUndefined();
+    const { downloadUrl } = await storedVersion('cleared', '1.0.0');
+    expect(await download(downloadUrl)).toEqual(archive);
+  });
+
+  test('gets its newer bytes checked when the older ones are gone', async () => {
+    const upload = await uploaded('gone-early', archive);
+    const replace = async () => {
+      const object = await findObject(stagingKey(upload));
+      if (object) await deleteObject(object);
+      await put(upload, other);
+    };
+    beforeNext(s3(), /^GetObjectCommand$/, replace, 1);
+    await finalize(upload);
+
+    expect(await storedVersion('gone-early', '1.0.0')).toMatchObject({ sha256: sha256(other) });
+  });
+
+  test('is left to later events if it is used without end after its archive is published', async () => {
+    const upload = await publish('used-without-end', '1.0.0');
+    let uses = 0;
+    intercept(s3(), async ({ command, send }) => {
+      const reply = await send();
+      if (command !== 'DeleteObjectCommand' || uses === 60) return reply;
+      uses += 1;
+      await put(upload, bad);
+      return reply;
+    });
+    await put(upload, archive);
+    await finalize(upload);
+
+    expect(uses).toBe(50);
+  });
+});
 
 describe('the messages of an upload', () => {
   test('publish one archive once, however often they come and its address is used', async () => {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   type NotificationRecord,
   notificationRecord,
@@ -30,9 +29,4 @@ export async function storedTask(secret: string): Promise<TaskRecord | undefined
 export async function notificationsOf(secret: string): Promise<NotificationRecord[]> {
   const items = await queryAll({ deadline: Date.now() + 60_000 }, keysOfNotifications(taskHash(secret)));
   return items.map(notificationRecord);
-}
-
-/** A secret that was never given out. */
-export function unknownSecret(): string {
-  return randomBytes(32).toString('base64url');
 }
