@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { positiveNumber } from '@node-registry/command-line/command';
 import * as verbs from './account-commands.ts';
-import { loginCommand, type LoginFlags, logoutCommand } from './login-commands.ts';
+import { loginCommand, type LoginFlags, logoutCommand, whoamiCommand } from './login-commands.ts';
 import { ownerOptions } from './options.ts';
 import type { Ending, Mean } from './output.ts';
 
@@ -32,6 +32,8 @@ export function addAccount(program: Command, act: Act, add: Add): void {
   ownerOptions(login).action((flags: LoginFlags) => act(flags, () => loginCommand(flags)));
   const logout = add(program, { name: 'logout', summary: 'Forget who is signed in at the registry' });
   ownerOptions(logout).action((flags) => act(flags, () => logoutCommand(flags)));
+  const whoami = add(program, { name: 'whoami', summary: 'Show who you are, your publishers and tokens' });
+  ownerOptions(whoami).action((flags) => act(flags, () => whoamiCommand(flags)));
 
   const group = (name: string, summary: string) => add(program, { name, summary });
   const verb = (

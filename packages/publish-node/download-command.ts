@@ -4,11 +4,9 @@ import { exitCodes, Failure } from './failure.ts';
 import { write } from './new-file.ts';
 import { type Ending, type Mean, say } from './output.ts';
 import { openRegistry, type ReadFlags, requireNode, requireVersion, wantedOf } from './reading.ts';
-import { unpack } from './unpack.ts';
 
 interface DownloadFlags extends ReadFlags {
   output?: string | undefined;
-  unpack?: string | undefined;
 }
 
 function warn({ id, status, status_detail: why }: IndexedNode, version: PublicVersion): void {
@@ -40,16 +38,14 @@ export async function downloadCommand(text: string, flags: DownloadFlags, mean: 
   const archive = Buffer.concat(chunks);
   // Names from the registry could be paths.
   const file = flags.output ?? `${node.id}-${version.version}.zip`.replaceAll(/[^\w.+-]/g, '-');
-  let done = `Wrote ${file}.`;
-  if (flags.unpack === undefined) await write(file, archive);
-  else done = `Unpacked ${await unpack(archive, flags.unpack)} files into ${flags.unpack}.`;
+  await write(file, archive);
   return {
     exitCode: exitCodes.done,
     report: {
       ...{ status: 'downloaded', publisher: node.publisher?.id, node: node.id, version: version.version },
       ...{ download_url: version.downloadUrl, sha256: version.sha256, archive_bytes: archive.length },
-      output: flags.unpack ?? file,
+      output: file,
     },
-    lines: [`sha256  ${version.sha256}, as published`, done],
+    lines: [`sha256  ${version.sha256}, as published`, `Wrote ${file}.`],
   };
 }

@@ -40,17 +40,16 @@ export async function initCommand(folder: string, flags: Metadata, address: Addr
       `"${publisher}" is not a publisher ID: 1 to 100 letters, digits, ".", "_" or "-".`,
     );
   }
-  const table = project !== undefined ? 'project' : tool?.poetry !== undefined ? 'tool.poetry' : undefined;
   const tables = [
-    ...(table === undefined ? await projectTable(folder, root, flags) : []),
+    ...(project === undefined ? await projectTable(folder, root, flags) : []),
     '[tool.node-registry]',
     entry('publisher', publisher),
     entry('display-name', flags.displayName ?? known.displayName ?? basename(resolve(folder))),
   ];
   await write(path, addition(path, before, `${tables.join('\n')}\n`), stats?.size);
   const needed = Object.entries({ name: known.node, version: known.version })
-    .filter(([, value]) => table !== undefined && !value)
-    .map(([field]) => `Its [${table}] table still needs a ${field}.`);
+    .filter(([, value]) => project !== undefined && !value)
+    .map(([field]) => `Its [project] table still needs a ${field}.`);
   const next = `Wrote ${path}. See what would be published: publish-node publish ${folder} --dry-run`;
   const offered = await offerPublisher(publisher, address);
   const report = { status: 'written', publisher, notes: [...needed, ...(known.notes ?? []), ...offered] };
@@ -77,7 +76,7 @@ async function offerPublisher(id: string, address: Address): Promise<string[]> {
 
 interface Tables {
   project?: unknown;
-  tool?: { 'node-registry'?: unknown; poetry?: unknown };
+  tool?: { 'node-registry'?: unknown };
 }
 
 /** A table can be written in many ways, so only the parser knows which ones exist. */

@@ -65,7 +65,7 @@ export async function logoutCommand({ baseUrl }: OwnerFlags): Promise<Ending> {
 }
 
 /** Who is signed in, with their publishers and the tokens that they made. */
-export async function describeSession(flags: OwnerFlags): Promise<Ending> {
+export async function whoamiCommand(flags: OwnerFlags): Promise<Ending> {
   const { registry, hint } = connectAsOwner(flags);
   const user = await registry.account('getUser', {}).catch(explainAccount(hint));
   const { publishers, lines } = await publishersOf(registry);

@@ -27,7 +27,6 @@ import { publishCommand } from './publish-command.ts';
 import type { Metadata } from './pyproject.ts';
 import { searchCommand, showCommand, versionsCommand } from './read-commands.ts';
 import { statusCommand } from './status-command.ts';
-import { whoamiCommand } from './whoami-command.ts';
 import { type WithdrawFlags, withdrawCommand } from './withdraw-command.ts';
 
 const publishAbout = {
@@ -49,13 +48,6 @@ const packAbout = {
   name: 'pack',
   summary: 'Write the archive that would be published, to look at it',
   notes: 'It is byte for byte what publish would upload. Nothing is sent.',
-};
-const whoamiAbout = {
-  named: true,
-  name: 'whoami',
-  summary: 'Show what your tokens may do for a publisher and a node',
-  notes:
-    'Of a session, shows your publishers and tokens. Of tokens, asks the registry for two changes that it can only reject. Nothing changes.',
 };
 const withdrawAbout = {
   named: true,
@@ -210,8 +202,7 @@ function onFolder<Flags>(program: Command, act: Act, about: About, work: Work<Fl
 function addPublishing(program: Command, act: Act): void {
   const publish = onFolder(program, act, publishAbout, publishCommand);
   identityOptions(packOptions(publish))
-    .addOption(new Option('--changelog <text>', 'What is new in this version').conflicts('changelogFile'))
-    .option('--changelog-file <path>', 'A file with what is new in this version')
+    .option('--changelog <text>', 'What is new in this version; default: its part of CHANGELOG.md')
     .option('--timeout <seconds>', 'How long to wait for the upload to be checked', positiveNumber, 120)
     .option('--dry-run', 'Only show what would be published')
     .option('--github', 'For a step of GitHub Actions: set its outputs, write a summary and an annotation');
@@ -231,7 +222,6 @@ function addPublishing(program: Command, act: Act): void {
 }
 
 function addOwning(program: Command, act: Act): void {
-  identityOptions(onFolder(program, act, whoamiAbout, whoamiCommand));
   for (const withdraws of [true, false]) {
     const about = {
       ...(withdraws ? withdrawAbout : restoreAbout),
@@ -292,7 +282,7 @@ function addReading(program: Command, act: Act): void {
   );
   reading(['versions', '<node>'], 'List the published versions of a node', versionsCommand);
   reading(['show', node], 'Show a node, its versions, and one of them with its host nodes', showCommand);
-  reading(['download', node], 'Download a version and verify its bytes', downloadCommand)
-    .addOption(outputOption().conflicts('unpack'))
-    .option('--unpack <folder>', 'Unpack it into this new folder instead, by the rules for archives');
+  reading(['download', node], 'Download a version and verify its bytes', downloadCommand).addOption(
+    outputOption(),
+  );
 }

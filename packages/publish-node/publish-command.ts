@@ -1,7 +1,3 @@
-import { createReadStream } from 'node:fs';
-import { realpath } from 'node:fs/promises';
-import { dirname, isAbsolute, relative, resolve } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import {
   type Published,
   type RegistryClient,
@@ -10,11 +6,8 @@ import {
 } from '@node-registry/registry-client';
 import { connect, connectWithTokens } from './connect.ts';
 import type { FoundHostNodes } from './extraction.ts';
-import { exitCodes, explain, Failure, failureOf, type Hints } from './failure.ts';
-import { workTreeOf } from './files/git-folders.ts';
-import { readOwnFile } from './files/own-file.ts';
+import { exitCodes, explain, failureOf, type Hints } from './failure.ts';
 import type { Pack } from './files/pack.ts';
-import { secretIn } from './files/secrets.ts';
 import { hostNodeLines, hostNodesResult } from './host-nodes.ts';
 import { type Identity, type IdentityFlags, identityOf, type PersonalToken } from './identity.ts';
 import { type Ending, type Mean, say, terminal } from './output.ts';
@@ -26,14 +19,12 @@ import { hostNodesLine, readByRegistry, waitForHostNodes } from './read-by-regis
 import { uploadShowing } from './upload.ts';
 
 export interface PublishFlags extends PlanFlags, IdentityFlags {
-  changelogFile?: string | undefined;
   /** Seconds. */
   timeout: number;
   dryRun: boolean;
 }
 
-export async function publishCommand(folder: string, given: PublishFlags, mean: Mean): Promise<Ending> {
-  const flags = { ...given, metadata: { ...given.metadata, ...(await changelogOf(folder, given)) } };
+export async function publishCommand(folder: string, flags: PublishFlags, mean: Mean): Promise<Ending> {
   const { other: accepted, ...plan } = await planOf(folder, flags, mean, async () =>
     flags.dryRun ? undefined : acceptedIdentity(flags),
   );
@@ -89,45 +80,6 @@ async function acceptedIdentity(
     if (error.code === 'unauthorized') throw failureOf(error, hints);
   });
   return { identity, registry };
-}
-
-const maxChangelogBytes = 100_000;
-
-async function changelogOf(folder: string, { changelogFile }: PublishFlags): Promise<{ changelog?: string }> {
-  if (changelogFile === undefined) return {};
-  const about = '--changelog-file';
-  const content = await readChangelog(folder, changelogFile).catch((cause: Error) => {
-    if (cause instanceof Failure) throw cause;
-    throw new Failure('usage', `The changelog cannot be read: ${cause.message}.`, { about, cause });
-  });
-  if (content.length > maxChangelogBytes)
-    throw new Failure('usage', 'The changelog has over 100 KB; name a file with only what is new.', {
-      about,
-    });
-  return { changelog: content.toString().trim() };
-}
-
-/** In a work tree, its author may have added a link, such as to this process's environment and its tokens. */
-async function readChangelog(folder: string, file: string): Promise<Buffer> {
-  const named = workTreeOf(resolve(folder)) ?? resolve(folder);
-  const top = await realpath(named).catch(() => named);
-  // A pipe has no size.
-  if (!(await isBelow(top, resolve(file)))) return buffer(createReadStream(file, { end: maxChangelogBytes }));
-  const place = relative(top, await realpath(file)).replaceAll('\\', '/');
-  const own = await readOwnFile(top, place);
-  if (own === undefined) throw new Error('it is not a file of the folder of at most 1 MB');
-  const isOfGit = /(?:^|\/)\.git\//i.test(place);
-  const secret = isOfGit ? 'belongs to git.' : secretIn(place, own.content);
-  if (secret !== undefined) throw new Failure('usage', `The changelog ${secret}`, { about: file });
-  return own.content;
-}
-
-/** Whether the file's name leads through a folder of the work tree, even by links. */
-async function isBelow(top: string, path: string): Promise<boolean> {
-  const parent = dirname(path);
-  const place = relative(top, await realpath(parent).catch(() => parent));
-  const isOutside = /^\.\.(?:[\\/]|$)/.test(place) || isAbsolute(place);
-  return !isOutside || (parent !== path && isBelow(top, parent));
 }
 
 async function readHostNodes({ node }: Project, { contents }: Pack): Promise<FoundHostNodes> {

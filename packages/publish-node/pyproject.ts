@@ -38,18 +38,6 @@ const license = z.optional(
   z.union([z.string(), z.object({ file: text, text })], 'must be text, or a table with file or text'),
 );
 
-/** The table that older projects have instead of [project]. Its dependencies have a syntax of their own. */
-const PoetryTable = z.object({
-  name: text,
-  version: text,
-  description: text,
-  classifiers: texts,
-  license,
-  repository: text,
-  homepage: text,
-  dependencies: z.optional(z.record(z.string(), z.unknown())),
-});
-
 /** Only the tables that are read here; a pyproject.toml contains much more. */
 const Tables = z.object({
   project: z._default(
@@ -68,10 +56,9 @@ const Tables = z.object({
     z.object({
       'node-registry': z._default(OwnTable, {}),
       comfy: z._default(PeersTable, {}),
-      poetry: z._default(PoetryTable, {}),
       hatch: z._default(z.object({ version: z.optional(z.object({ path: text })) }), {}),
     }),
-    { 'node-registry': {}, comfy: {}, poetry: {}, hatch: {} },
+    { 'node-registry': {}, comfy: {}, hatch: {} },
   ),
 });
 type Tables = z.infer<typeof Tables>;
@@ -146,7 +133,7 @@ async function withRequirements(project: PyProject, root: string): Promise<PyPro
   const dependencies = isNamed ? undefined : await readRequirements(root);
   if (dependencies === undefined) return project;
   const note = `Dependencies are read from requirements.txt (${dependencies.length}), because pyproject.toml has no [project] dependencies.`;
-  const notes = [...(metadata.notes ?? []).filter((each) => each !== poetryNote), note];
+  const notes = [...(metadata.notes ?? []), note];
   return { ...project, metadata: { ...metadata, dependencies, notes } };
 }
 
@@ -181,20 +168,20 @@ function remove(value: object, path: readonly PropertyKey[]): void {
 }
 
 function metadataOf({ project, tool }: Tables): Metadata {
-  const { 'node-registry': own, comfy: peers, poetry } = tool;
-  const { repository = poetry.homepage } = poetry;
+  const { 'node-registry': own, comfy: peers } = tool;
+  const { license } = project;
   const dependencies = project.dependencies?.filter((dependency) => dependency.trim() !== '');
   // Packs name the host's pages among their dependencies; it is no package that they install.
   const frontend = dependencies?.find((dependency) => frontendPackage.test(dependency));
   const metadata: Metadata = {
     publisher: own.publisher || peers.PublisherId,
-    node: project.name || poetry.name,
-    version: project.version || poetry.version,
+    node: project.name,
+    version: project.version,
     displayName: own['display-name'] || peers.DisplayName,
-    description: project.description || poetry.description,
+    description: project.description,
     dependencies: dependencies?.filter((dependency) => dependency !== frontend),
-    license: licenseOf(project.license) || licenseOf(poetry.license),
-    repository: repositoryOf(project.urls ?? {}) || repository,
+    license: licenseOf(license),
+    repository: repositoryOf(project.urls ?? {}),
     icon: own.icon || peers.Icon,
     banner: own.banner || peers.Banner,
     tags: own.tags,
@@ -202,27 +189,16 @@ function metadataOf({ project, tool }: Tables): Metadata {
     allow: own.allow,
     hostVersion: own['requires-host'] || peers['requires-comfyui'],
     hostFrontendVersion: own['requires-host-frontend'] || frontend?.replace(frontendPackage, '').trim(),
-    os: classified(project.classifiers ?? poetry.classifiers, 'Operating System :: '),
-    accelerators: classified(project.classifiers ?? poetry.classifiers, 'Environment :: GPU :: ', 'GPU :: '),
-    notes: notesOn(project, poetry),
+    os: classified(project.classifiers, 'Operating System :: '),
+    accelerators: classified(project.classifiers, 'Environment :: GPU :: ', 'GPU :: '),
+    notes: typeof license === 'object' && license.text && !licenseOf(license) ? [licenseNote] : undefined,
   };
   const said = Object.entries(metadata).filter(([, value]) => value !== undefined && value !== '');
   return Object.fromEntries(said);
 }
 
 const frontendPackage = /^\s*comfyui[-_.]frontend[-_.]package(?![\w.-])/i;
-const poetryNote = 'The dependencies of [tool.poetry] are left out. List them as [project] dependencies.';
 const licenseNote = 'The text of the license is left out. Name its file: license = { file = "LICENSE" }.';
-
-function notesOn({ dependencies, license }: Tables['project'], poetry: Tables['tool']['poetry']) {
-  const names = Object.keys(poetry.dependencies ?? {}).filter((name) => name !== 'python');
-  const isTextLost = typeof license === 'object' && license.text && !licenseOf(license);
-  const notes = [
-    ...(dependencies || names.length === 0 ? [] : [poetryNote]),
-    ...(isTextLost ? [licenseNote] : []),
-  ];
-  return notes.length > 0 ? notes : undefined;
-}
 
 /** Only for our own table: otherwise, a misspelled key would be silently ignored. */
 function unknownKeys(value: object): Problem[] {

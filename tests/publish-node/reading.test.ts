@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/write-index.ts';
@@ -127,39 +127,6 @@ describe('publish-node', () => {
     expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/withdrawn\nreason +Gone/)]);
     expect(stderr).toContain('old is withdrawn: Gone.\nold 1.0.0 is deprecated: Use 2.\n');
   });
-
-  test.each(['a new', 'an empty'])('download unpacks into %s folder, with usual modes', async (kind) => {
-    if (kind === 'an empty') await mkdir(join(folder, 'there'));
-    const before = process.umask(0o022);
-    const unpacked = command('download', 'blender', '--unpack', 'there');
-    const { stdout } = await unpacked.finally(() => process.umask(before));
-    const modeOf = async (path: string) => (await stat(join(folder, path))).mode & 0o777;
-    const modes = await Promise.all(['there', 'there/docs', 'there/__init__.py'].map(modeOf));
-
-    expect(stdout).toContain('Unpacked 3 files');
-    expect(modes).toEqual([0o755, 0o755, 0o644]);
-    expect(await readdir(folder)).toEqual(['there']);
-    expect(await readFile(join(folder, 'there/__init__.py'), 'utf8')).toBe(code);
-    expect(await readFile(join(folder, 'there/docs/help.md'), 'utf8')).toBe('# Help');
-  });
-
-  test.each<[string, (target: string) => Promise<unknown>, RegExp]>([
-    ['is a folder with files', (target) => writeFiles(target, { file: '' }), /exists, and is not empty/],
-    ['is a file', (target) => writeFiles(join(target, '..'), { b: '' }), /exists, and is not a folder/],
-    ['is below a file', (target) => writeFile(join(target, '..'), ''), /cannot be unpacked into a\/b: /],
-  ])(
-    'download leaves a folder to unpack into as it is, and says why, if it %s',
-    async (_, make, sentence) => {
-      await make(join(folder, 'a/b'));
-      const before = await readdir(folder, { recursive: true });
-      const { code: exitCode, stderr } = await command('download', 'blender', '--unpack', 'a/b');
-
-      expect(exitCode).toBe(2);
-      expect(stderr).toMatch(sentence);
-      expect(stderr).not.toMatch(/E[A-Z]{4,}/);
-      expect(await readdir(folder, { recursive: true })).toEqual(before);
-    },
-  );
 
   test('learns where the files are from the registry if a version is named, and asks otherwise', async () => {
     const { NODE_REGISTRY_URL } = env;

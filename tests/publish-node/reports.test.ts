@@ -1,13 +1,10 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { admin, adminJson } from '../support/admin.ts';
-import { directory, folder } from '@node-registry/testing/folders';
+import { folder } from '@node-registry/testing/folders';
 import { publishNode } from '@node-registry/testing/publish-node';
 import { startRegistry } from '../support/publishing.ts';
 import { serve } from '../support/serve.ts';
 import { writeFiles } from '@node-registry/testing/shell';
-import { createPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { addNode, addPublisher, addVersion, storedItem } from '../support/registry.ts';
 import { until } from '@node-registry/testing/until';
 
@@ -83,7 +80,7 @@ describe('publish-node --json', () => {
     ['an invalid label', ['publish', '--version', '1.0.0rc1'], 2, 'usage', /semantic/, '1.0.0rc1'],
     ['a rejection', ['publish', '--allow', '.env', '--token', 'nrp_x'], 3, invalidToken, /unknown/, '1.0.0'],
     ['a version that is not there', ['status'], 3, 'not_found', /The node version does not exist/, '1.0.0'],
-    ['a registry that is not there', ['whoami', '--base-url', nowhere], 5, 'unreachable', /reached/, null],
+    ['a registry that is not there', ['status', '--base-url', nowhere], 5, 'unreachable', /reached/, '1.0.0'],
   ])('reports one JSON object for %s', async (_, args, exitCode, error, sentence, version) => {
     await write('not-reported', { '.env': 'A=1' });
     const failed = await report(...args);
@@ -205,97 +202,33 @@ test('publish-node edit sets what pyproject.toml and options name, without a rel
   expect((await here('edit', 'edited')).stderr).toContain('Name what to change');
 });
 
-describe('publish-node whoami', () => {
-  async function whoami(env: Record<string, string | undefined>, ...args: string[]) {
-    const { code, stdout, stderr } = await publishNode(['whoami', folder, ...args, '--json'], { env });
-    return { code, stderr, ...JSON.parse(stdout) };
-  }
-
-  test('reports to an owner that the tokens may publish and change the node, and changes nothing', async () => {
-    await write('whose');
-    // One without a version, whose host nodes are not being read meanwhile.
-    await addNode('demo', 'whose');
-    const before = await storedItem('NODE#whose', 'NODE');
-    const answer = await whoami(access);
-
-    expect(answer).toMatchObject({ code: 0, status: 'may_publish', publisher: 'demo', node: 'whose' });
-    expect(answer.notes).toEqual([
-      'You are the holder of a personal access token, and ask for whose of demo.',
-      'May publish versions of it.',
-      'May change, withdraw and restore it.',
-    ]);
-    expect(await storedItem('NODE#whose', 'NODE')).toEqual(before);
-  });
-
-  test('creates no node that is not there yet, and sees past a version of the label it asks for', async () => {
-    await write('not-there-yet');
-    const missing = expect.stringContaining('The node does not exist.');
-    expect((await whoami(access)).notes.slice(1)).toEqual(['May publish versions of it.', missing]);
-    expect(await storedItem('NODE#not-there-yet', 'NODE')).toBeUndefined();
-    expect(await storedItem('NODE#not-there-yet', 'VERSION#0.0.0')).toBeUndefined();
-    await command('publish', '--version', '0.0.0', '--other-version');
-    expect(await whoami(access)).toMatchObject({ code: 0, status: 'may_publish' });
-  });
-
-  const [lacking, unknown] = [{ NODE_REGISTRY_ACCESS_TOKEN: undefined }, createPersonalAccessToken()];
+describe('publish-node publish', () => {
   const asks = 'The registry asks for an access token: NODE_REGISTRY_ACCESS_TOKEN, or --access-token TOKEN.';
 
-  test.each<[string, Record<string, string | undefined>, string[], string]>([
-    ['a mistyped token', {}, ['--token', 'nrp_wrong'], 'It came from --token.'],
-    ['an unknown token', { NODE_REGISTRY_TOKEN: unknown }, [], 'It came from NODE_REGISTRY_TOKEN.'],
-    ['no access token', lacking, [], asks],
-    ['a wrong access token', {}, ['--access-token', 'a.b.c'], 'It came from --access-token.'],
-    ['an unknown publisher', {}, ['--publisher', 'nobody'], 'The publisher does not exist.'],
-  ])('tells why the tokens may not publish: %s', async (_, changes, args, reason) => {
-    await write('whose-not');
-    const answer = await whoami({ ...access, ...changes }, ...args);
-    expect([answer.code, answer.status]).toEqual([3, 'may_not_publish']);
-    expect(answer.reason).toContain(reason);
-  });
-
-  test('reports a missing access token before it packs anything', async () => {
+  test('reports a missing access token before it packs anything, and where a wrong one came from', async () => {
     await write('without-access');
-    const { code, stderr } = await publishNode(['publish', folder], { env: { ...access, ...lacking } });
+    const env = { ...access, NODE_REGISTRY_ACCESS_TOKEN: undefined };
+    const { code, stderr } = await publishNode(['publish', folder], { env });
+    const wrong = await command('publish', '--access-token', 'a.b.c');
 
     expect([code, stderr]).toEqual([3, expect.stringContaining(asks)]);
     expect(stderr).not.toContain('Packing');
+    expect(wrong).toMatchObject({ code: 3, stderr: expect.stringContaining('It came from --access-token.') });
   });
 
-  test('reports that a node belongs to another publisher, as publish does at once', async () => {
+  test('reports at once that a node belongs to another publisher', async () => {
     await addPublisher('rival', {});
     await addNode('rival', 'not-ours');
     await addVersion('rival', 'not-ours', '1.0.0', { status: 'NodeVersionStatusActive' });
     await write('not-ours');
-    const answer = await whoami(access);
-    const published = await command('publish');
+    const { code, stderr } = await command('publish');
 
     const why = 'The node belongs to another publisher.';
-    expect([answer.code, answer.reason, published.code]).toEqual([3, why, 3]);
-    expect(published.stderr).toContain(`The registry rejected the request: ${why}\n`);
-    expect(published.stderr).not.toContain('Uploading');
-  });
-});
-
-describe('publish-node publish --changelog-file', () => {
-  test('publishes the text of the file', async () => {
-    await write('with-changelog');
-    const file = join(directory, 'changelog.md');
-    await writeFile(file, '# 1.0.0\n\nLoads twice as fast.\n');
-
-    const { node_version } = await report('publish', '--changelog-file', file);
-    expect(node_version.changelog).toBe('# 1.0.0\n\nLoads twice as fast.');
-  });
-
-  test.each<[string[], string]>([
-    [['--changelog-file', 'nowhere.md'], 'The changelog cannot be read: ENOENT'],
-    [['--changelog-file', '.'], 'The changelog cannot be read: EISDIR'],
-    [['--changelog-file', 'package-lock.json'], 'The changelog has over 100 KB; name a file with only'],
-    [['--changelog-file', 'x', '--changelog', 'y'], "cannot be used with option '--changelog"],
-  ])('fails with %j', async (args, sentence) => {
-    await write('without-changelog');
-    const { code, stderr } = await command('publish', ...args);
-
-    expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+    expect([code, stderr]).toEqual([
+      3,
+      expect.stringContaining(`The registry rejected the request: ${why}\n`),
+    ]);
+    expect(stderr).not.toContain('Uploading');
   });
 });
 

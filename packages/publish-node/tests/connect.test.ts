@@ -56,7 +56,6 @@ describe('a token', () => {
   const named = ['--publisher', 'me', '--node', 'x'];
   const commands: [string, string[]][] = [
     ['publish', ['publish', '.', ...named, '--version', '1.0.0', '--token', token]],
-    ['whoami', ['whoami', '.', ...named, '--token', token]],
     ['withdraw', ['withdraw', '.', ...named, '--access-token', 'a.b.c']],
     ['deprecate', ['deprecate', 'x', '1.0.0', '--publisher', 'me', '--token', token]],
   ];

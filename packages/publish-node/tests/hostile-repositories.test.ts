@@ -4,7 +4,6 @@ import { appendFile, cp, mkdir, readdir, readFile, rm, symlink, truncate, writeF
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { directory, folder as place } from '@node-registry/testing/folders';
-import { dryRun, publishNode } from '@node-registry/testing/publish-node';
 import { emptyFiles, type Files, git, runFile, writeFiles } from '@node-registry/testing/shell';
 import { chooseFiles } from '../files/pack.ts';
 import { initCommand } from '../init-command.ts';
@@ -288,28 +287,6 @@ describe('a file of the repository', () => {
     const includes = Array.from({ length: 300 }, (_, at) => `*${at}`);
 
     expect(await chosen(await cloned(), includes)).toContain('has over 200 entries');
-  });
-
-  test.each([
-    ...['CHANGELOG.md', 'docs/environ', '../alias/CHANGELOG.md', '../alias/pipe'].map((name) => [
-      name,
-      'it is not a file of the folder',
-    ]),
-    ['of-git.md', 'The changelog belongs to git.'],
-    ['of-env.md', 'The changelog is an environment file.'],
-  ])('is not a changelog by a link to a secret: %s', async (name, sentence) => {
-    const clone = await cloned({}, async (origin) => {
-      await symlink('/proc/self/environ', join(origin, 'CHANGELOG.md'));
-      await symlink('/proc/self', join(origin, 'docs'));
-      await symlink('.git/config', join(origin, 'of-git.md'));
-      await symlink('.env', join(origin, 'of-env.md'));
-    });
-    await symlink(clone, join(place, 'alias'));
-    await pipe(join(clone, 'pipe'));
-    await writeFile(join(clone, '.env'), 'TOKEN=1');
-    const { code, stderr } = await publishNode([...dryRun(clone), '--changelog-file', join(clone, name)]);
-
-    expect([code, stderr]).toEqual([2, expect.stringContaining(sentence ?? '')]);
   });
 
   test('gives init the address that it is pushed to, and none from outside of it', async () => {

@@ -25,14 +25,12 @@ banner = "${banner}"
 const base = '[project]\nname = "my-pack"\nversion = "1.2.0"\n';
 
 describe('dependencies and license', () => {
-  const poetry = '\n[tool.poetry.dependencies]\npython = "^3"\nnumpy = "^2"\n';
   const requirements = '# of us\n-r more.txt\nnumpy>=2  # fast\n\ntorch==2.1 --hash=sha256:abc\n';
 
   test.each<[string, string, string | undefined, string[] | undefined, string | undefined]>([
     ['unknown', '', undefined, undefined, undefined],
     ['none', 'dependencies = []', requirements, [], undefined],
     ['of requirements.txt', '', requirements, ['numpy>=2', 'torch==2.1'], 'from requirements.txt (2)'],
-    ['left out in the spelling of Poetry', poetry, undefined, undefined, 'of [tool.poetry] are left out'],
     ['none by an empty requirements.txt', '', '', [], 'read from requirements.txt (0)'],
   ])('are %s for %j and a requirements.txt with %j', async (_, lines, content, expected, note) => {
     if (content !== undefined) await writeFile(join(folder, 'requirements.txt'), content);
@@ -44,8 +42,8 @@ describe('dependencies and license', () => {
 
   test.each([
     ['{ text = "MIT" }', 'MIT', []],
-    ['"MIT"\n[tool.poetry]\nlicense = { text = "BSD" }', 'MIT', []],
-    ['""\n[tool.poetry]\nlicense = { text = "BSD" }', 'BSD', []],
+    ['"MIT"', 'MIT', []],
+    ['""', undefined, []],
     ['{ text = "Permission\\nis granted" }', undefined, [expect.stringContaining('license is left out')]],
   ])('takes license = %s as %s', async (license, expected, notes) => {
     const project = await projectOf(`${base}license = ${license}\n[tool.node-registry]\npublisher = "me"\n`);
@@ -166,9 +164,10 @@ test.each([
   ['a quoted table', `["project"]\n${named}`],
   ['dotted keys', 'project.name = "mine"\nproject.version = "1.2.0"\n'],
   ['an inline table', 'project = { name = "mine", version = "1.2.0" }\n'],
-  ['a table of Poetry', `[tool.poetry]\n${named}`],
-  ['an inline table of Poetry', '[tool]\npoetry = { name = "mine", version = "1.2.0" }\n'],
-  ['a table next to text that looks like one', `[project]\n${named}readme = """\n[tool.poetry]\n"""\n`],
+  [
+    'a table next to text that looks like one',
+    `[project]\n${named}readme = """\n[tool.node-registry]\n"""\n`,
+  ],
   ['a table before blank lines', `[project]\n${named} \n\n`],
   ['a table after a byte order mark', `\uFEFF[project]\n${named}`],
 ])('publish-node init adds only what is missing: %s', async (_, before) => {
@@ -177,7 +176,6 @@ test.each([
   expect(after.startsWith(before)).toBe(true);
   const names = { publisher: 'demo', node: 'mine', version: '1.2.0' };
   expect(await requireProject(await readMetadata(folder, {}))).toMatchObject(names);
-  // Poetry keeps its name and version.
   expect(after.includes('[project]', before.length)).toBe(false);
 });
 
