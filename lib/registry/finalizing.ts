@@ -139,8 +139,11 @@ export async function waitOn(
   version: NodeVersionRecord,
   changes: Changes<NodeVersionRecord> = {},
 ): Promise<boolean> {
-  const pending_since = timeText(nextLook('finalize', version, Date.now()));
-  const waiting = { ...changes, tries: 0, pending_since };
+  const waiting = {
+    ...changes,
+    tries: 0,
+    pending_since: timeText(nextLook('finalize', version, Date.now())),
+  };
   return (await update<NodeVersionRecord>(context, version, waiting, onRevision(version))).written;
 }
 
@@ -168,13 +171,13 @@ export function reject(
 }
 
 /** Its label is free again. False if it has changed. */
-export function dropVersion(context: Context, before: NodeVersionRecord): Promise<boolean> {
+export function dropVersion(context: Context, before: NodeVersionRecord, why?: string): Promise<boolean> {
   const { node_id, publisher_id } = before;
   const first = { version: keyOf(before), node: nodeKey(node_id), begun: begunVersionsKey(publisher_id) };
   return decide(context, { first }, (found, once) => {
     const [version, node] = [nodeVersionRecord(found.version), nodeRecord(found.node)];
     if (!version || !node || !isAwaited(version, before)) return { result: false };
-    const detail = `It was not published within a day (${version.status_reason_code}).`;
+    const detail = `It was not published within a day (${why ?? version.status_reason_code}).`;
     const by = { operator: 'finalizeUpload', publicReason: detail };
     return { writes: dropping(node, version, begunRecord(found.begun), { by, detail }, once), result: true };
   });

@@ -227,10 +227,7 @@ export async function followPublisher(
     if (!node || node.publisher_id !== from || !next) return { result: true };
     if (next.moved_to !== undefined) return { result: false };
     const entry = { of, action: 'node transfer', subject: node.id, detail: `${from} to ${to}` };
-    return {
-      writes: [...handOver(node, next, once.id), historyOf(moved_by, entry, once)],
-      result: true,
-    };
+    return { writes: [...handOver(node, next, once.id), historyOf(moved_by, entry, once)], result: true };
   });
   if (!isDone) return followPublisher(context, publisher, listed);
   await unlist(context, listed);

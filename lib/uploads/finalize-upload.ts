@@ -30,8 +30,11 @@ import { type Outcome, worker } from '../work/worker.ts';
 export const finalizeUploads = worker<NodeVersionRecord>('finalize', {
   handle: finalizeUpload,
   itemsOf: versionsOf,
-  // It is looked at again until it is dropped.
-  giveUp: (context, version, { last_error }) => waitOn(context, version, { last_error }),
+  // It is looked at again until it is dropped: its check must not keep the label taken.
+  giveUp: (context, version, { last_error }) =>
+    isOverdue(version)
+      ? dropVersion(context, version, 'check failed')
+      : waitOn(context, version, { last_error }),
 });
 
 /** How a look at a version ended. */
@@ -81,10 +84,9 @@ async function finalize(
 ): Promise<UploadResult> {
   const reason = object && (await obstacleTo(context, version));
   if (reason === 'superseded') return reason;
-  // A check that dies again and again must not keep the label taken.
-  if (isOverdue(version) && (!object || reason || Number(version.tries) > 1))
-    return (await dropVersion(context, version)) ? 'dropped' : 'superseded';
   if (!object || reason) {
+    if (isOverdue(version))
+      return (await dropVersion(context, version, reason?.status_reason_code)) ? 'dropped' : 'superseded';
     note({ reason: reason?.status_reason_code });
     if (!(await waitOn(context, version, reason))) return 'superseded';
     return reason ? 'closed' : 'waiting';

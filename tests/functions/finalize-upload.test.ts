@@ -400,15 +400,18 @@ describe('a version that waits', () => {
     expect((await storedVersion('closed-again', '1.0.0')).status_reason_code).toBe('awaiting_upload');
   });
 
-  test.each<[string, Buffer | undefined, number, string | undefined]>([
-    ['without an archive', undefined, 0, undefined],
-    ['with one whose check died', archive, 1, undefined],
-    ['with one whose message was lost', archive, 0, 'NodeVersionStatusActive'],
-  ])('is dropped after a day, %s', async (_, bytes, tries, status) => {
-    const nodeId = `day-${tries}-${bytes?.length ?? 0}`;
+  test.each<[string, Buffer | undefined, number, why: string | undefined, node?: Item]>([
+    ['without an archive', undefined, 0, 'awaiting_upload'],
+    ['with one for a node that is withdrawn', archive, 1, 'node_deleted', { status: 'NodeStatusDeleted' }],
+    ['with one whose checks died', archive, 7, 'check failed'],
+    ['unless its message was lost', archive, 0, undefined],
+    ['unless a check failed in an outage', archive, 1, undefined],
+  ])('is dropped after a day, %s', async (_, bytes, tries, why, node = {}) => {
+    const nodeId = `day-${tries}-${why?.slice(0, 5)}`;
     const upload = await publish(nodeId, '1.0.0');
     if (bytes) await put(upload, bytes);
     await setFields(nodeVersionKey(nodeId, '1.0.0'), { tries });
+    await setFields(nodeKey(nodeId), node);
     await age(upload, day);
     const calls: string[] = [];
     intercept(dynamodb, ({ command, input, send }) => {
@@ -417,15 +420,16 @@ describe('a version that waits', () => {
     });
     await handler(workEvent(upload, tries), context);
 
-    expect((await storedVersion(nodeId, '1.0.0')).status).toBe(status);
-    if (status) return;
+    expect((await storedVersion(nodeId, '1.0.0')).status).toBe(why ? undefined : active.status);
+    if (!why) return;
     expect(calls).toEqual(['BatchGetItemCommand', 'TransactWriteItemsCommand']);
     expect((await storedNode(nodeId))?.versions).toBe(0);
     const [change] = await latestHistory({ deadline: Date.now() + 5000 }, nodeKey(nodeId));
-    const detail = 'It was not published within a day (awaiting_upload).';
+    const detail = `It was not published within a day (${why}).`;
     const dropped = { action: 'node-version drop', subject: `${nodeId} 1.0.0`, actor: 'finalizeUpload' };
     expect(change).toMatchObject({ ...dropped, detail });
     expect(change && ownersView(change)).toMatchObject({ actor: 'the registry', detail });
+    await setFields(nodeKey(nodeId), { status: 'NodeStatusActive' });
     expect((await publish(nodeId, '1.0.0')).versionId).not.toBe(upload.versionId);
   });
 
