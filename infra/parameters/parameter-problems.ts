@@ -217,16 +217,13 @@ function rateProblems(values: Values, paid: readonly PaidContract[]): Problem[] 
   if (rows && isLimited && lacking.length > 0)
     problems.push([
       'creditRates',
-      `creditRates must have a row for every task of ${lacking.join(' and of ')}, ${orNoLimit}`,
+      `creditRates must have a row for every task of ${lacking.join(' and of ')}, or creditsPerDay=none and stageCreditsPerDay=0: the default of 50 credits a second would use up a limit after few tasks (docs/spending.md).`,
     ]);
   return problems;
 }
 
-const orNoLimit =
-  'or creditsPerDay=none and stageCreditsPerDay=0: the default of 50 credits a second would use up a limit after few tasks (docs/spending.md).';
-
 function rowProblem(
-  { operation, model, resolution, seconds, second }: RateRow,
+  { operation, model, resolution, seconds, task, frame, second }: RateRow,
   paid: readonly PaidContract[],
   extras: string[],
 ): string | undefined {
@@ -236,6 +233,8 @@ function rowProblem(
   const named = Object.entries({ model, resolution, seconds }).filter(([, value]) => value !== undefined);
   const other = named.find(([field]) => !contract.price.variesBy.some((name) => name === field));
   if (other) return `the price of ${operation} does not depend on ${other[0]}.`;
+  if ([task, frame, second].every((part) => part === undefined))
+    return `a row of ${operation} has no price, so no limit would hold: give "task", "frame" or "second".`;
   if (second !== undefined && !contract.price.durationsOf)
     return `the price of ${operation} does not depend on seconds: give "task".`;
   const rules = { VIDEO_EXTEND_SOURCE: 'both', VIDEO_MODELS_EXTRA: extras } as const;

@@ -199,6 +199,7 @@ describe('parameters together', () => {
     ],
     [/^site must be off where downloadBaseUrl is given: /, { site: 'on', ...cdn }],
     [/^bucketName must have at most 58 characters unless /, { bucketName: 'a'.repeat(59), accessLogs: 'on' }],
+    [/: a row of textToVideo has no price, so no limit would hold: /, rateOf({ operation: 'textToVideo' })],
     [/: model of multiframeVideo must be one of .*, vidq4\.$/, rateOf({ ...frames, model: 'vidq5' })],
     [/: duration of textToVideo must be 1 to 16 seconds for vidq3-pro\.$/, rateOf(film)],
     [
