@@ -96,6 +96,8 @@ export interface AttemptRecord extends Key, Task {
   /** When an administrator turned its unknown outcome into this one. */
   concluded_at?: string;
   revision?: number;
+  /** The provider has said something about the task, maybe without its ID. */
+  is_reported?: boolean | undefined;
   /** How the task ended, and when, from the provider's notifications; see lib/notifications. */
   final_state?: TaskState;
   final_at?: string;

@@ -169,6 +169,6 @@ export function isState(value: unknown): value is TaskState {
   return typeof value === 'string' && Object.hasOwn(ranks, value);
 }
 
-export function isFinal(state: TaskState): boolean {
-  return ranks[state] >= ranks.failed;
+export function isFinal(state: TaskState | undefined): boolean {
+  return state !== undefined && ranks[state] >= ranks.failed;
 }

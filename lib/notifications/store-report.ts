@@ -65,7 +65,10 @@ export async function takeReport(context: Context, report: Report, seen?: TaskRe
       return { result: 'rejected', reason: 'unknown_task' };
     const change = changeOf(task, said);
     if (said.state === undefined && (change || said.unknownWord === undefined)) logUnknown(task, said);
-    if (change === undefined) return { result: 'repeated', state: said.state ?? task.state };
+    const repeated: Receipt = { result: 'repeated', state: said.state ?? task.state };
+    // What changes no state may still be the first word, or the first with an ID: its attempt is told both.
+    const isHeardOf = task.task_id !== undefined || (task.sequence > 0 && said.taskId === undefined);
+    if (change === undefined && isHeardOf) return repeated;
     const now = Date.now();
     // Later than the previous report, even if another machine's clock is fast: the status shows the last one.
     const after = task.reported_at === undefined ? 0 : Date.parse(task.reported_at) + 1;
@@ -74,6 +77,12 @@ export async function takeReport(context: Context, report: Report, seen?: TaskRe
     const attempt = await readAttempt(context, task);
     // The ID of our response stays: any other ID in a call isn't the caller's task.
     const taskId = attempt?.task_id ?? task.task_id ?? report.taskId ?? said.taskId;
+    const end = { ...said, state: change?.state ?? task.state, taskId };
+    const usage = attempt?.task_id && !isFinal(end.state) ? undefined : usageOf(task, end, at, report);
+    if (change === undefined) {
+      const named = updating<TaskRecord>(taskKey(hash), { task_id: taskId }, onRevision(task));
+      return (await writeWithUsage(context, [named], usage)) ? repeated : undefined;
+    }
     const { state, provider_state, isQuiet, isDone, changes } = change;
     const notification: NotificationRecord = {
       ...notificationKey(hash, sequence),
@@ -81,9 +90,7 @@ export async function takeReport(context: Context, report: Report, seen?: TaskRe
       address: isQuiet ? undefined : task.address,
       status_key: task.status_key,
       body: bodyFor(task, report, said, { task_id: taskId, state, provider_state }),
-      content_type: headerText.test(report.contentType ?? '')
-        ? String(report.contentType)
-        : 'application/json',
+      content_type: headerText.exec(report.contentType ?? '')?.[0] ?? 'application/json',
       state,
       provider_state,
       at,
@@ -91,25 +98,16 @@ export async function takeReport(context: Context, report: Report, seen?: TaskRe
       result: 'pending',
       ttl: ttlFrom(now),
     };
-    const writes: Write[] = [
-      updating<TaskRecord>(
-        taskKey(hash),
-        {
-          ...changes,
-          ...((isDone || report.isGivenUp) && task.pending_since !== undefined && owesNothing),
-          sequence,
-          reported_at: at,
-          task_id: taskId,
-          ttl: ttlFrom(now),
-        },
-        onRevision(task),
-      ),
-      putting(notification, absent),
-    ];
-    const isNamed = taskId !== undefined && attempt?.task_id === undefined;
-    const usage =
-      isNamed || isFinal(state) ? usageOf(task, { ...said, state, taskId }, at, report.isGivenUp) : undefined;
-    if (!(await writeWithUsage(context, writes, usage))) return undefined;
+    const reported: Changes<TaskRecord> = {
+      ...changes,
+      ...((isDone || report.isGivenUp) && task.pending_since !== undefined && owesNothing),
+      sequence,
+      reported_at: at,
+      task_id: taskId,
+      ttl: ttlFrom(now),
+    };
+    const told = updating<TaskRecord>(taskKey(hash), reported, onRevision(task));
+    if (!(await writeWithUsage(context, [told, putting(notification, absent)], usage))) return undefined;
     await sendSoon(context, 'deliver', notification);
     return { result: 'written', state };
   });
@@ -188,11 +186,12 @@ function bodyFor(
 /** The task's ID and end for its attempt's record, with the data of the paid response, which may have been lost. */
 function usageOf(
   { caller, attempt }: TaskRecord,
-  { state, taskId, credits }: ProviderNotification & { state: TaskState },
+  { state, taskId, credits }: ProviderNotification,
   at: string,
-  isGivenUp: true | undefined,
+  { isGivenUp }: Report,
 ): Write {
   const changes: Changes<AttemptRecord> = {
+    is_reported: isGivenUp ? undefined : true,
     ...(isFinal(state) && { final_state: state, final_at: at, given_up: isGivenUp ?? null }),
     task_id: taskId === undefined ? undefined : new IfAbsent(taskId),
     // A failure may become a success, at another price.

@@ -178,8 +178,7 @@ export function dropping(
 /** Call once the node exists: of concurrent publishes of one new node, only one creates it. */
 export async function countNewNode(context: Context, publisherId: string): Promise<void> {
   const now = Date.now();
-  const yesterday = dayOf(now - dayMs);
-  const changes: Changes<PublishingRecord> = { [`nodes:${yesterday}`]: null };
+  const changes: Changes<PublishingRecord> = { [`nodes:${dayOf(now - dayMs)}`]: null };
   changes[`nodes:${dayOf(now)}`] = new Plus(1);
   const [key, once] = [publishingKey(publisherId), { isRepeatable: false }];
   await update<PublishingRecord>(context, key, changes, always, once).catch(warn(publisherId));

@@ -101,8 +101,6 @@ describe('npm run admin -- trust', () => {
       '"many" has 100 trusts, the maximum: remove one first.',
     );
     await removeTrust(soon(), operator, 'many', id);
-    expect(await addTrust(soon(), operator, 'many', trust(100))).toMatchObject({
-      repository: 'octo/r100',
-    });
+    expect(await addTrust(soon(), operator, 'many', trust(100))).toMatchObject({ repository: 'octo/r100' });
   });
 });

@@ -4,6 +4,8 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { noon, stopDate } from '@node-registry/testing/clock';
 import { folder } from '@node-registry/testing/folders';
 import { entryName, entryOf, keyOfAccount } from '../../lib/attempts/account.ts';
+import { taskHash } from '../../lib/notifications/records.ts';
+import { takeReport } from '../../lib/notifications/store-report.ts';
 import { taskKey } from '../../lib/store/keys.ts';
 import { admin, adminJson, duringNextWrite } from '../support/admin.ts';
 import { say } from '../support/notified.ts';
@@ -67,6 +69,22 @@ test('usage conclude counts what was told later, or billed, and leaves what a pr
     [20, 31, 74].map((credits) => ({ credits, tasks: 1 })),
   );
   expect(await usageOf(String(users[0]))).toMatchObject([{ payment: 'taken', credits: 20, task_id: 'told' }]);
+});
+
+test('usage conclude leaves what a provider reported without an ID, or a bill names twice, not what nobody heard of', async () => {
+  const users = [await unknown(), await unknown(), await unknown(), await unknown()];
+  const paths = simulation.received.slice(-4).map(({ body }) => pathOf(body.callback_url));
+  await say(paths[0] as never, { state: 'processing' });
+  await say(paths[1] as never, { message: 'no word for its state', id: 'twice' });
+  for (const id of [undefined, 'twice']) await say(paths[2] as never, { state: 'processing', id });
+  const report = { provider: 'video', body: '{"state":"failed"}', isGivenUp: true } as const;
+  await takeReport({ deadline: noon() + 60_000 }, { ...report, taskHash: taskHash(paths[3]?.task ?? '') });
+  const bill = join(folder, 'twice.csv');
+  writeFileSync(bill, 'task_id,credits\ntwice,30\n');
+
+  expect(await apply('--bill', bill, '--user', String(users[1]))).toEqual([]);
+  const concluded = users.map((user) => apply('--user', user, '--rejected'));
+  expect(await Promise.all(concluded)).toMatchObject([[], [], [], [{ after: 0 }]]);
 });
 
 test('usage conclude touches no day that is no longer counted, and no attempt that is still open', async () => {

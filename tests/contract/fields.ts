@@ -33,10 +33,7 @@ export const anyText: Row = {
   takes: ['x', ' ', 'naïve 画像 🖼', 'x'.repeat(5000), 'a \ufffd b'],
   rejects: eachIs([5, {}], texts.isText),
 };
-export const flag: Row = {
-  takes: [true, false],
-  rejects: eachIs(['true', 1], texts.isFlag),
-};
+export const flag: Row = { takes: [true, false], rejects: eachIs(['true', 1], texts.isFlag) };
 export const webAddress: Row = {
   takes: ['https://example.com/a', 'http://localhost:1/x?y=z#a'],
   reads: [[' https://example.com/a\n', 'https://example.com/a']],

@@ -121,10 +121,7 @@ describe('POST /bulk/nodes/versions', () => {
       const { status, body } = await fetchAll(pairsOf(10), 1500);
 
       expect(status).toBe(200);
-      expect(lines().at(-1)).toMatchObject({
-        unread_pairs: 1,
-        reason: 'DynamoDB BatchGetItem: throttled',
-      });
+      expect(lines().at(-1)).toMatchObject({ unread_pairs: 1, reason: 'DynamoDB BatchGetItem: throttled' });
       const error_message = expect.stringContaining('overloaded');
       expect(body.node_versions[7]).toMatchObject({ status: 'error', error_message });
       expect(statusesIn(body).filter((each) => each === 'success')).toHaveLength(9);

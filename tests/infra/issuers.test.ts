@@ -26,10 +26,7 @@ const issuers: Record<string, Issuer> = {
     user: (aud) => ({ aud: ['account', aud], realm_access: { roles: ['default-roles-acme'] } }),
     admin: { realm_access: { roles: ['default-roles-acme', 'admin'] } },
   },
-  'Microsoft Entra ID': {
-    user: (aud) => ({ aud, ver: '2.0' }),
-    admin: { roles: ['admin'] },
-  },
+  'Microsoft Entra ID': { user: (aud) => ({ aud, ver: '2.0' }), admin: { roles: ['admin'] } },
   Okta: {
     user: (aud) => ({ aud, cid: '0oa123', groups: ['Everyone'] }),
     admin: { groups: ['Everyone', 'admin'] },

@@ -24,9 +24,7 @@ const server = await serve((_, response) => {
 });
 
 beforeEach(() => {
-  keySet = {
-    keys: [publicKeyOf(known), { ...rsaJwk, kid: 'rsa', use: 'sig' }, developmentKey],
-  };
+  keySet = { keys: [publicKeyOf(known), { ...rsaJwk, kid: 'rsa', use: 'sig' }, developmentKey] };
   fetches = 0;
   isDown = false;
 });

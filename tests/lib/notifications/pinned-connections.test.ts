@@ -83,10 +83,7 @@ describe('a connection', () => {
   });
 
   test('tries the first four of many addresses, and no more', async () => {
-    const addresses = Array.from({ length: 250 }, (_, index) => ({
-      address: `127.0.1.${index}`,
-      family: 4,
-    }));
+    const addresses = Array.from({ length: 250 }, (_, index) => ({ address: `127.0.1.${index}`, family: 4 }));
     const connections = await connectionsOf(() =>
       expect(get(`http://receiver.example:${ports.plain}/`, addresses)).rejects.toMatchObject({
         sent: false,

@@ -94,7 +94,7 @@ export const conclude = command({
   parameters: [],
   summary: 'End attempts whose outcome is unknown, and correct what their callers have spent',
   notes:
-    "Without --apply it changes nothing, and prints callers and credits. By --bill, tasks on a provider's bill count as billed; by --told, tasks whose price the provider told later; by --rejected, all, for a time when the provider took nothing. Keys stay used up. The last hour is left alone.",
+    "Without --apply it changes nothing, and prints callers and credits. By --bill, tasks on a provider's bill count as billed; by --told, tasks whose price the provider told later; by --rejected, all of which the provider said nothing, for a time when it took nothing. Keys stay used up. The last hour is left alone.",
   options: {
     from: {
       value: 'TIME',

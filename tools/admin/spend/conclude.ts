@@ -37,21 +37,24 @@ interface Span {
 export async function findEndings({ from, to, caller, operations }: Span, source: Source) {
   const endings: Ending[] = [];
   const billed = new Map<string | undefined, number>();
-  for await (const page of usagePages({ from: from.slice(0, 10), to: to.slice(0, 10), caller }))
-    for (const record of page) {
+  const isBill = typeof source !== 'string';
+  const period = { from: from.slice(0, 10), to: to.slice(0, 10), caller: isBill ? undefined : caller };
+  for await (const page of usagePages(period))
+    for (const record of page.filter(({ operation }) => operations.includes(operation))) {
       if (record.payment !== 'rejected') billed.set(record.task_id, (billed.get(record.task_id) ?? 0) + 1);
-      const isMeant = record.at >= from && record.at < to && operations.includes(record.operation);
+      const isMeant = record.at >= from && record.at < to && [undefined, record.caller].includes(caller);
       const credits = record.payment === 'unknown' && isMeant ? creditsOf(record, source) : undefined;
       if (credits !== undefined) endings.push({ record, credits });
     }
-  // Two providers may use one ID, and a bill names no provider: a person decides about such a task.
-  const isOne = ({ record }: Ending) => typeof source === 'string' || billed.get(record.task_id) === 1;
+  // Two providers may use one ID, and a bill names no provider: a person says which operations it is of.
+  const isOne = ({ record }: Ending) => !isBill || billed.get(record.task_id) === 1;
   return [...Map.groupBy(endings.filter(isOne), ({ record }) => record.caller)];
 }
 
 function creditsOf({ task_id, credits_told, ...record }: AttemptRecord, source: Source): number | undefined {
-  // A task that the provider has named, or finished, was not rejected.
-  if (source === 'rejected') return (task_id ?? record.final_state) ? undefined : 0;
+  // A task that the provider has reported was not rejected. That one without a word has failed is our own assumption.
+  const isReported = record.is_reported || (record.final_state && !record.given_up);
+  if (source === 'rejected') return task_id || isReported ? undefined : 0;
   if (source === 'told') return credits_told;
   const billed = source.bill.find((task) => task.task_id === task_id)?.credits;
   return billed && Math.max(0, Math.ceil(billed));
@@ -70,11 +73,7 @@ export async function concludeAll(
   let done = { count: 0, before: 0, after: 0 };
   for (const ending of endings) {
     const { count, before, after } = done;
-    const next = {
-      count: count + 1,
-      before: before + ending.record.credits,
-      after: after + ending.credits,
-    };
+    const next = { count: count + 1, before: before + ending.record.credits, after: after + ending.credits };
     const detail = `${next.count} from ${from} to ${to}: ${next.before} -> ${next.after} credits`;
     const history = { ...adminHistory(actor, { ...change, detail }, once), when: always };
     if (!(await conclude(caller, ending, isTask, history))) continue;
