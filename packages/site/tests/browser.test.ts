@@ -11,8 +11,8 @@ const hostNodes = Array.from({ length: 13 }, (_, place) => ({
   return_types: '["IMAGE"]',
   ...(place === 0 && { conditional: true, left_open: ['category: it is not known'] }),
 }));
-const text =
-  '# Relight\n\nA [guide](https://guide.example).\n\n| Option | Meaning |\n|---|---|\n| `share` | How much |\n';
+const text = `# Relight\n\nA [guide](https://guide.example).\n\n| Option | Meaning |\n|---|---|\n| \`share\` | How much |
+${'\nA line.\n'.repeat(99)}\n## Middle\n${'\nA line.\n'.repeat(99)}`;
 const relight = listed(
   'relight',
   {
@@ -126,7 +126,7 @@ inBrowser('the site in a browser', () => {
     expect(await page.getByLabel('Search').inputValue()).toBe('sampler');
   });
 
-  test('filters host nodes, and copies the line that installs', async () => {
+  test('filters host nodes, copies the line that installs, and goes to a heading', async () => {
     await open('/nodes/relight');
     await page.evaluate(
       'navigator.clipboard.writeText = (text) => Promise.resolve(globalThis.copied = text)',
@@ -138,6 +138,9 @@ inBrowser('the site in a browser', () => {
     await page.getByLabel('Filter').fill('mix12');
 
     expect(await page.locator('.host-node:visible h3').allTextContents()).toEqual(['Mix12']);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await page.goto(`${host.url}/nodes/relight#readme-middle`);
+    expect((await page.locator('#readme-middle').boundingBox())?.y).toBeCloseTo(128, -1);
   });
 
   test('uses each control, and never replaces a newer answer by an older, slower one', async () => {
