@@ -90,9 +90,8 @@ export async function personalSettings(
     ...(GIT_CONFIG_NOSYSTEM ? [] : system),
     ...(GIT_CONFIG_GLOBAL ? [GIT_CONFIG_GLOBAL] : [join(shared, 'config'), join(home, '.gitconfig')]),
   ];
-  const remotes = await ownSettings(folders);
   const found: ListSettings = {};
-  for (const file of files) Object.assign(found, await listSettingsIn(file, { folders, home, remotes }));
+  for (const file of files) Object.assign(found, await listSettingsIn(file, { folders, home }));
   Object.assign(found, settingsOfEnvironment(home));
   const { excludesFile = join(shared, 'ignore'), ignoresCase } = found;
   // An empty name means no file.
@@ -124,8 +123,6 @@ const maxDepth = 10;
 interface Conditions {
   folders: GitFolders;
   home: string;
-  /** The repository's own settings. */
-  remotes: readonly Setting[];
 }
 
 /** The last values in a person's settings and in the settings that they include. */
@@ -143,33 +140,21 @@ async function listSettingsIn(file: string, conditions: Conditions, depth = 0): 
   return found;
 }
 
-/** Whether the condition of an `includeIf` holds for this repository. */
-async function applies(key: string, file: string, { folders, home, remotes }: Conditions): Promise<boolean> {
-  const [, kind, condition = ''] =
-    /^includeif\.(gitdir|gitdir\/i|onbranch|hasconfig:remote\.\*\.url):(.+)\.path$/s.exec(key) ?? [];
-  if (kind === undefined) return false;
-  const ignoresCase = kind === 'gitdir/i';
-  const matches = (pattern: string, path: string) =>
-    ignorePattern(`/${pattern}`, ignoresCase)?.matches(pathOf(path, ignoresCase), new Effort()) ?? false;
-  if (kind === 'onbranch') {
-    const head = (await readRepository(join(folders.own, 'HEAD')))?.toString().trim() ?? '';
-    return head.startsWith(branches) && matches(allBelow(condition), head.slice(branches.length));
-  }
-  if (kind.startsWith('hasconfig'))
-    return remotes.some((it) => /^remote\..*\.url$/s.test(it.key) && matches(condition, it.value));
+/** Whether an `includeIf` names this repository's folder. Those by branch or URL are skipped, as git skips unknown ones. */
+async function applies(key: string, file: string, { folders, home }: Conditions): Promise<boolean> {
+  const [, flag, condition] = /^includeif\.gitdir(\/i)?:(.+)\.path$/s.exec(key) ?? [];
+  if (condition === undefined) return false;
+  const ignoresCase = flag !== undefined;
   const absolute = condition.startsWith('./')
     ? join(dirname(file), condition.slice(2))
     : inHome(condition, home);
   const slashed = absolute.replaceAll('\\', '/');
   const rooted = /^(?:\/|[a-z]:)/i.test(slashed) ? slashed.replace(/^\//, '') : `**/${slashed}`;
-  const places = [folders.own, await realpath(folders.own)];
-  return places.some((place) => matches(allBelow(rooted), place.replaceAll('\\', '/').replace(/^\//, '')));
-}
-
-const branches = 'ref: refs/heads/';
-
-function allBelow(pattern: string): string {
-  return pattern.endsWith('/') ? `${pattern}**` : pattern;
+  const pattern = ignorePattern(`/${rooted}${rooted.endsWith('/') ? '**' : ''}`, ignoresCase);
+  return [folders.own, await realpath(folders.own)].some((place) => {
+    const path = pathOf(place.replaceAll('\\', '/').replace(/^\//, ''), ignoresCase);
+    return pattern?.matches(path, new Effort()) === true;
+  });
 }
 
 function inHome(path: string, home: string): string {

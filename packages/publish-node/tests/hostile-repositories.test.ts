@@ -225,9 +225,9 @@ describe('a file of the repository', () => {
     ['an unknown extension that is required', (index) => resealed(extended(index, 'newx')), /newer git/],
     ['a path that leads out', (index) => resealed(named(index, '../a.py')), /leads out of the folder/],
     [
-      'a shared part that is missing',
+      'a part in another file',
       (index) => resealed(extended(index, 'link', '1'.repeat(20))),
-      /missing/,
+      /is split\. Join/,
     ],
   ])('is rejected as an index with %s', async (_, change, sentence) => {
     const clone = await cloned();
