@@ -1,20 +1,35 @@
+import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
-import { handler as bulk } from '../../functions/bulk-node-versions.ts';
-import { historyKeysOf, nodeKey } from '../../lib/store/keys.ts';
+import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
+import { stopDate } from '@node-registry/testing/clock';
+import {
+  historyKeysOf,
+  type Key,
+  nodeKey,
+  nodeVersionKey,
+  personalAccessTokenKey,
+} from '../../lib/store/keys.ts';
 import { queryAll } from '../../lib/store/read.ts';
+import { remove } from '../../lib/store/write.ts';
+import { removeMember } from '../../lib/registry/members.ts';
 import { admin } from '../support/admin.ts';
-import { invoke } from '../support/invoke.ts';
 import { lines } from '../support/logged-lines.ts';
 import { addPublishers, type Publication, publish, put } from '../support/publish.ts';
-import { addNode, addToken, addVersion, setFields, storedItem, storedNode } from '../support/registry.ts';
+import {
+  addNode,
+  addPublisher,
+  addToken,
+  addVersion,
+  setFields,
+  storedItem,
+  storedNode,
+} from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 
-let token: string;
 let rivalToken: string;
 
 beforeAll(async () => {
-  ({ token, rivalToken } = await addPublishers());
+  rivalToken = await addPublishers();
 });
 
 describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
@@ -25,18 +40,6 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
 
       expect(status).toBe(201);
       expect(await storedNode('other-case')).toMatchObject({ id: 'other-case', name: 'Kept', author: 'new' });
-    });
-
-    test('returns the version in bulk at once', async () => {
-      const { body } = await publish({ nodeId: 'seen', version: '2.0.0-rc.1' });
-      const pair = { node_id: 'seen', version: '2.0.0-rc.1' };
-      const found = await invoke(bulk, 'bulk-node-versions', { body: { node_versions: [pair] } });
-
-      expect(found.body.node_versions[0]).toEqual({
-        identifier: pair,
-        status: 'success',
-        node_version: body.node_version,
-      });
     });
   });
 
@@ -90,19 +93,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(body.details).toEqual([{ path: 'body.node.id', message: 'must be the node id of the path' }]);
     });
 
-    test('returns 401 for a personal access token that is unknown, mistyped, expired or of another publisher', async () => {
-      const expired = await addToken('acme', -1);
-      const mistyped = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`;
-      for (const wrong of [createPersonalAccessToken(), mistyped, expired, rivalToken, 'nonsense']) {
-        const { status, body, text } = await publish({ nodeId: 'closed', token: wrong });
-
-        expect([status, body.error]).toEqual([401, 'invalid_personal_access_token']);
-        expect(text).not.toContain(wrong);
-      }
-      expect(await storedNode('closed')).toBeUndefined();
-    });
-
-    // Who may, and what closes a node or a version: tests/lib/registry/may.test.ts.
+    // Who may, with which token, and what closes a node or a version: tests/lib/registry/may.test.ts.
     test.each<[status: number, code: string, what: string, publication: Partial<Publication>]>([
       [409, 'node_id_taken', 'an id that also differs in case', { nodeId: 'MY.NODE' }],
       [409, 'node_id_taken', 'an id with more punctuation', { nodeId: 'my-_.node' }],
@@ -128,7 +119,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
     beforeAll(async () => {
       await addNode('acme', 'edited');
       for (const version of ['1.0.0', '1.1.0', '1.2.0-rc.1'])
-        await addVersion('acme', 'edited', version, { archive_key: `${version}.zip` });
+        await addVersion('acme', 'edited', version, { archive_key: `${version}.zip`, dependencies: ['a'] });
     });
 
     test('takes deprecated and changelog, with history, and moves the latest version', async () => {
@@ -136,7 +127,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
         publish({ nodeId: 'edited', version, fields, node: { id: 'EDITED' } });
       const latest = async () => (await storedNode('edited'))?.latest_version;
       await edit({ changelog: 'Fixed' }, 'v1.1');
-      expect(await latest()).toMatchObject({ version: '1.1.0', changelog: 'Fixed' });
+      expect(await latest()).toMatchObject({ version: '1.1.0', changelog: 'Fixed', dependencies: ['a'] });
       const { status, body } = await edit({ deprecated: true });
 
       expect([status, body.node_version]).toMatchObject([201, { deprecated: true, changelog: 'Fixed' }]);
@@ -203,5 +194,66 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       token_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       principal: expect.any(String),
     });
+  });
+});
+
+describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions again, with the same Idempotency-Key', () => {
+  const key = () => ({ 'idempotency-key': randomUUID() });
+  /** An address that is signed in the same second is the same. */
+  const signAnew = () => stopDate(Date.now() + 1100);
+  const uploadId = (signedUrl: string) => new URL(signedUrl).pathname.split('/').at(-1);
+
+  test('answers the same version with a freshly signed address', async () => {
+    const publication = { nodeId: 'replayed', headers: key() };
+    const first = await publish(publication);
+    signAnew();
+    const again = await publish(publication);
+
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(again.body.node_version).toEqual(first.body.node_version);
+    expect(again.body.signedUrl).not.toBe(first.body.signedUrl);
+    expect(uploadId(again.body.signedUrl)).toBe(uploadId(first.body.signedUrl));
+    expect(await put(again.body.signedUrl, 'zip', 'application/zip')).toBe(200);
+  });
+
+  test('gives no address to a member who was removed, for a token that was revoked, or for a banned node', async () => {
+    await addPublisher('acme', { spy: 'member' });
+    const spied = await addToken('acme');
+    const removed = { nodeId: 'spied-by-member', as: bearer('spy'), headers: key() };
+    const revoked = { nodeId: 'spied-by-token', token: spied, headers: key() };
+    await publish(removed);
+    await publish(revoked);
+    await removeMember({ deadline: Date.now() + 9_000 }, { operator: 'admin' }, 'acme', 'spy');
+    const hash = hashPersonalAccessToken(spied);
+    await setFields(personalAccessTokenKey('acme', hash), { revoked_at: new Date().toISOString() });
+
+    expect((await publish(removed)).body).toMatchObject({ error: 'forbidden' });
+    expect((await publish(revoked)).body).toMatchObject({ error: 'invalid_personal_access_token' });
+    const publication = { nodeId: 'banned-meanwhile', headers: key() };
+    await publish(publication);
+    await setFields(nodeKey('banned-meanwhile'), { status: 'NodeStatusBanned' });
+    expect((await publish(publication)).body.error).toBe('node_banned');
+  });
+
+  test('answers the address of the publish that resumed the version meanwhile', async () => {
+    const publication = { nodeId: 'replayed-late', headers: key() };
+    await publish(publication);
+    const resumed = await publish({ nodeId: 'replayed-late' });
+    const again = await publish(publication);
+
+    expect(uploadId(again.body.signedUrl)).toBe(uploadId(resumed.body.signedUrl));
+  });
+
+  test.each<[string, (key: Key) => Promise<unknown>]>([
+    ['its archive has arrived', (key) => setFields(key, { status: 'NodeVersionStatusActive' })],
+    ['another version took its place', (key) => setFields(key, { id: 'another' })],
+    ['it is gone', (key) => remove({ deadline: Date.now() + 5000 }, key, [['pk', 'exists']])],
+  ])('answers what it answered before once the version awaits no upload: %s', async (what, change) => {
+    const publication = { nodeId: what.replaceAll(' ', '-'), headers: key() };
+    const first = await publish(publication);
+    await change(nodeVersionKey(publication.nodeId, '1.0.0'));
+    signAnew();
+
+    expect((await publish(publication)).body).toEqual(first.body);
   });
 });

@@ -149,15 +149,17 @@ describe('writeIndex', () => {
     const shown = async () => {
       // A record of a host node must not hide what its publisher changed.
       await follow(hostNodeKey('whole-1', '1.0.0', 'Load'), publisherKey('whole'));
-      const files = await Promise.all(['whole-1', 'whole-2'].map((id) => read(nodePath(id))));
-      return files.map(({ content: { status, publisher, versions } }) =>
-        [status, publisher.name, ...versions.map((each: { version: string }) => each.version)].join(' '),
-      );
+      const found = ['whole-1', 'whole-2'].map(async (id) => {
+        const { status, publisher, versions } = (await read(nodePath(id))).content;
+        const labels = versions.map((each: { version: string }) => each.version);
+        return [status, publisher.name, ...labels, `${(await linesOf(id)).length} lines`].join(' ');
+      });
+      return Promise.all(found);
     };
-    const all = ['NodeStatusActive whole 1.1.0 1.0.0', 'NodeStatusActive whole 1.0.0'];
+    const all = ['NodeStatusActive whole 1.1.0 1.0.0 1 lines', 'NodeStatusActive whole 1.0.0 1 lines'];
     expect(await shown()).toEqual(all);
     await setPublisherFields('whole', { banned: true });
-    expect(await shown()).toEqual(Array(2).fill('NodeStatusBanned whole'));
+    expect(await shown()).toEqual(Array(2).fill('NodeStatusBanned whole 0 lines'));
     await setPublisherFields('whole', { banned: null, name: 'Renamed' });
     expect(await shown()).toEqual(all.map((text) => text.replace('whole', 'Renamed')));
   });

@@ -117,4 +117,4 @@ async function problems(): Promise<string[]> {
   return Object.entries(broken).flatMap(([sentence, isBroken]) => (isBroken ? [sentence] : []));
 }
 
-describeInterleavings({ works, worldAfter: () => begun, problems, pairs: [], known: [] });
+describeInterleavings({ works, worldAfter: () => begun, problems, pairs: [] });

@@ -1,5 +1,4 @@
 import { zip } from '@node-registry/testing/zip';
-import { handler as selfService } from '../../functions/self-service.ts';
 import { memberIdOf } from '../../lib/caller.ts';
 import {
   nodeVersionRecord,
@@ -8,27 +7,16 @@ import {
   publisherRecord,
 } from '../../lib/registry/records.ts';
 import type { Item } from '../../lib/store/items.ts';
-import { answerOf } from '../support/invoke.ts';
 import { publish } from '../support/publish.ts';
 import { personKey } from '../../lib/store/keys.ts';
 import { addPublisher, addToken } from '../support/registry.ts';
-import { bearer } from '../support/tokens.ts';
 import { put, uploadAt } from '../support/uploads.ts';
 import { describeInterleavings } from './cases.ts';
 import { endsWithMembership } from './invariants.ts';
-import { endpoint, finalize, type Work } from './works.ts';
+import { ask, endpoint, finalize, type Work } from './works.ts';
 import { makeWorld, readItems, worldOf } from './worlds.ts';
 
 const archive = zip([{ name: '__init__.py', data: 'NODE_CLASS_MAPPINGS = {}\n' }]);
-
-async function ask(routeKey: string, user: string, path: Record<string, string> = {}, body: object = {}) {
-  const headers = { authorization: bearer(user), 'content-type': 'application/json' };
-  const answer = await answerOf(
-    (event, context) => selfService({ ...event, routeKey }, context),
-    ...(['self-service', { path, body, headers }] as const),
-  );
-  return { ...answer, body: answer.text === '' ? undefined : JSON.parse(answer.text) };
-}
 
 const ofPublisher = '/publishers/{publisherId}';
 const path = { publisherId: 'acme' };
@@ -180,5 +168,4 @@ describeInterleavings({
     ...['publish', 'upload event', 'acceptance'].flatMap((each) => both('removal of a member', each)),
     ...both('upload event', 'drop of a version'),
   ],
-  known: [],
 });

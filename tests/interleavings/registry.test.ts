@@ -148,5 +148,4 @@ describeInterleavings({
     // The ban had hidden the host nodes of a version that didn't follow it.
     'unban of a begun ban | index | meet | 1',
   ],
-  known: [],
 });

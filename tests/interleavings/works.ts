@@ -9,7 +9,7 @@ import { alignedRecord } from '../../lib/registry/records.ts';
 import { laneOf } from '../../lib/work/lanes.ts';
 import { runCommandLine } from '../../tools/admin/program.ts';
 import { eventOf as messagesOf } from '../../tools/local/consume-queue.ts';
-import { invoke, type Result } from '../support/invoke.ts';
+import { answerOf, type Handler, invoke, type Result } from '../support/invoke.ts';
 import { publish } from '../support/publish.ts';
 import { streamEventOf } from '../support/table-stream.ts';
 import { bearer } from '../support/tokens.ts';
@@ -106,18 +106,18 @@ export const update = (body: object, headers = {}) =>
     headers: { authorization: bearer('olga'), ...headers },
   });
 
-const people = (routeKey: string, user: string, path: Record<string, string>, body: object): Work => ({
-  by: 'client',
-  run: async () => {
-    const headers = { authorization: bearer(user), 'content-type': 'application/json' };
-    const { status } = await invoke(
-      (event, context) => selfService({ ...event, routeKey }, context),
-      'self-service',
-      { path, body, headers },
-    );
-    return { isDone: status < 500, status };
-  },
-});
+/** What a person asks of the self-service. */
+export async function ask(
+  routeKey: string,
+  user: string,
+  path: Record<string, string> = {},
+  body: object = {},
+): Promise<Result> {
+  const headers = { authorization: bearer(user), 'content-type': 'application/json' };
+  const route: Handler = (event, context) => selfService({ ...event, routeKey }, context);
+  const answer = await answerOf(route, 'self-service', { path, body, headers });
+  return { ...answer, body: answer.text === '' ? undefined : JSON.parse(answer.text) };
+}
 
 const editHostNode = () =>
   invoke(updateHostNode, 'update-host-node', {
@@ -226,10 +226,7 @@ export const works: Record<string, Work> = {
   'block of an owner': command('caller block olga --reason leaked'),
   'addition of a member': command('member add acme nina'),
   'removal of a member': command('member remove acme mats'),
-  'token of a member': people(
-    'POST /publishers/{publisherId}/tokens',
-    'mats',
-    { publisherId: 'acme' },
-    { name: 'own' },
+  'token of a member': endpoint(() =>
+    ask('POST /publishers/{publisherId}/tokens', 'mats', { publisherId: 'acme' }, { name: 'own' }),
   ),
 };

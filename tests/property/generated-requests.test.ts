@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { expect, test } from '@jest/globals';
-import { seed } from '../support/demo-registry.ts';
 import { type ApiDocument, readApiDocument } from '../support/api-document.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { call } from '../support/endpoints.ts';
@@ -9,7 +8,8 @@ import { intercept } from '../support/intercept.ts';
 import type { Result } from '../support/invoke.ts';
 import { check, count, counts, runsOf } from '@node-registry/testing/property-runs';
 import { simulation } from '../support/proxies.ts';
-import { readTable, restoreTable } from '../support/table-image.ts';
+import { emptyTable, readTable, restoreTable } from '../support/table-image.ts';
+import { seed } from '../../tools/local/seed.ts';
 
 const weight = 40;
 
@@ -19,6 +19,7 @@ const weight = 40;
  * same table, so that a failure can be replayed.
  */
 test('answers no generated request with a 5xx, or in a way that docs/openapi.json does not allow', async () => {
+  await emptyTable();
   await seed();
   const before = await readTable();
   const document = await readApiDocument();

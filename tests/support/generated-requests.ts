@@ -3,7 +3,7 @@ import type { ApiDocument } from './api-document.ts';
 import type { EndpointRequest } from './endpoints.ts';
 import { endpointNames } from './operation-names.ts';
 import { sampleEvent } from './invoke.ts';
-import { anyText, SchemaValues } from './schema-arbitrary.ts';
+import { anyText, fieldsOf, mostly, schemaValues } from './schema-arbitrary.ts';
 import { bearer } from './tokens.ts';
 
 export interface GeneratedRequest extends EndpointRequest {
@@ -11,57 +11,29 @@ export interface GeneratedRequest extends EndpointRequest {
   text: string;
 }
 
-/** Requests: most have one error, some have several, and some are valid. */
-export function generatedRequests(document: ApiDocument): fc.Arbitrary<GeneratedRequest> {
-  const headers = headersWith(authorizations);
-  return fc.oneof(
-    ...endpointNames.map((name) =>
-      fc
-        .record({
-          text: bodyTexts(document, name),
-          encoding: fc.oneof(
-            { weight: 28, arbitrary: fc.constant('none') },
-            { weight: 2, arbitrary: fc.constantFrom('base64', 'only said to be base64') },
-          ),
-          headers,
-          path: mostly(3, fc.constant<'sample'>('sample'), paths(name)),
-        })
-        .map(({ text, encoding, headers, path }) => ({
-          name,
-          text: encoding === 'base64' ? Buffer.from(text).toString('base64') : text,
-          isBase64Encoded: encoding !== 'none',
-          headers,
-          ...(path !== 'sample' && { path }),
-        })),
-    ),
-  );
-}
-
-/** The first one this many times as often as the second. A failure shrinks to the first one if possible. */
-function mostly<A, B>(weight: number, usual: fc.Arbitrary<A>, odd: fc.Arbitrary<B>): fc.Arbitrary<A | B> {
-  return fc.oneof({ withCrossShrink: true }, { weight, arbitrary: usual }, { weight: 1, arbitrary: odd });
-}
-
 function bodyTexts(document: ApiDocument, name: string): fc.Arbitrary<string> {
   const text = String(sampleEvent(name).body);
   const sent = JSON.parse(text);
   const schema = document.bodyOf(name);
-  const [exact, odd] = [new SchemaValues(document.schemas, false), new SchemaValues(document.schemas, true)];
+  const { schemas } = document;
+  const [exact, odd] = [schemaValues(schemas, false), schemaValues(schemas, true)];
   // A made-up personal access token is rejected before anything else is checked.
   const withToken = (body: unknown, keepsToken: boolean) =>
     typeof body === 'object' && 'personal_access_token' in sent && !keepsToken
       ? { ...body, personal_access_token: sent.personal_access_token }
       : body;
-  const whole = (values: SchemaValues) =>
+  const whole = (valuesOf: typeof exact) =>
     fc
-      .tuple(values.of(schema), fc.nat(9))
+      .tuple(valuesOf(schema), fc.nat(9))
       .map(([body, draw]) => JSON.stringify(withToken(body, draw === 9)) ?? '');
   // All fields but one are those of the sample, so that no other error hides that one's.
-  const oneField = fc.oneof(...exact.fieldsOf(schema)).map((field) => JSON.stringify({ ...sent, ...field }));
+  const fields = fieldsOf(schemas, schema).map(([field, ofField]) =>
+    exact(ofField, field).map((value) => JSON.stringify({ ...sent, [field]: value })),
+  );
   return fc.oneof(
     { withCrossShrink: true },
     { weight: 1, arbitrary: fc.constant(text) },
-    { weight: 4, arbitrary: oneField },
+    { weight: 4, arbitrary: fc.oneof(...fields) },
     { weight: 3, arbitrary: damaged(fc.constant(text)) },
     { weight: 1, arbitrary: whole(exact) },
     { weight: 3, arbitrary: whole(odd) },
@@ -83,27 +55,24 @@ const authorizations: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
   },
 );
 
-const headerNames = [
+const headerName = fc.constantFrom(
   ...['content-type', 'idempotency-key', 'if-match', 'x-request-id', 'host', 'user-agent', '__proto__'],
-];
-const headerValues = fc.oneof(
+);
+const headerValue = fc.oneof(
   fc.constantFrom(
     ...[undefined, '', ' ', '\0', 'a,b', 'application/json', 'application/json,application/json', '*'],
     ...['"1"', 'W/"1"', '"1", "2"', 'k'.repeat(255), 'k'.repeat(256), 'x'.repeat(9000)],
   ),
   anyText(20),
 );
-
-function headersWith(authorization: fc.Arbitrary<Record<string, unknown>>) {
-  const others = fc
-    .array(fc.tuple(fc.constantFrom(...headerNames), headerValues), { minLength: 1, maxLength: 3 })
-    .map((entries): Record<string, unknown> => Object.fromEntries(entries));
-  const key = fc.constant({ 'idempotency-key': 'generated' });
-  const sent = fc
-    .tuple(authorization, mostly(4, fc.constant({}), key), mostly(3, fc.constant({}), others))
-    .map((parts) => Object.assign({}, ...parts) as Record<string, unknown>);
-  return mostly(100, sent, fc.constant(undefined));
-}
+const key = fc.constant({ 'idempotency-key': 'generated' });
+const others = fc.array(fc.tuple(headerName, headerValue), { minLength: 1, maxLength: 3 });
+const sentHeaders = fc
+  .tuple(authorizations, mostly(4, fc.constant({}), key), mostly(3, fc.constant([]), others))
+  .map(
+    ([caller, key, more]): Record<string, unknown> => ({ ...caller, ...key, ...Object.fromEntries(more) }),
+  );
+const headers = mostly(100, sentHeaders, fc.constant(undefined));
 
 const oddParameter = fc.oneof(
   fc.constantFrom(
@@ -131,10 +100,10 @@ function paths(name: string): fc.Arbitrary<Record<string, unknown> | undefined> 
 const maxDepth = 10_000;
 const sixMegabytes = 6 * 1024 * 1024;
 
-const keys = ['__proto__', 'constructor', 'prototype', 'toString', 'valueOf', '', '#f0', 'pk'].map(
+const keys = ['__proto__', 'constructor', 'prototype', 'toString', 'valuesOf', '', '#f0', 'pk'].map(
   (key) => `"${key}"`,
 );
-const key = fc.constantFrom(...keys, '"\\u005f_proto__"', '"\\ud800"');
+const keyText = fc.constantFrom(...keys, '"\\u005f_proto__"', '"\\ud800"');
 const number = fc.constantFrom(
   ...['1e400', '-1e400', '1e-400', '-0', '0.1e1', '9007199254740993', '1'.repeat(400), '01', '1.', '.5'],
   ...['+1', '0x10'],
@@ -154,12 +123,12 @@ const changes: readonly fc.Arbitrary<(text: string) => string>[] = [
   intoValue(nested(fc.integer({ min: 2, max: maxDepth }))),
   intoValue(nested(fc.constant(maxDepth))),
   intoValue(number),
-  fc.tuple(key, nested(fc.nat(60))).map(([name, value]) => intoObject(`${name}: ${value}`)),
+  fc.tuple(keyText, nested(fc.nat(60))).map(([name, value]) => intoObject(`${name}: ${value}`)),
   fc
-    .tuple(key, fc.constantFrom('{"isAdmin": true}', 'null', '[]', '1'))
+    .tuple(keyText, fc.constantFrom('{"isAdmin": true}', 'null', '[]', '1'))
     .map(([name, value]) => intoObject(`${name}: ${value}`)),
   fc
-    .tuple(key, key, fc.constantFrom('"x"', '1e400'))
+    .tuple(keyText, keyText, fc.constantFrom('"x"', '1e400'))
     .map(([a, b, value]) => intoObject(`"translations": {${a}: {${b}: ${value}}}`)),
   fc.boolean().map((isNull) => twice(isNull)),
   fc.constant((text) => `${text}${text}`),
@@ -180,10 +149,7 @@ const largeChanges: readonly fc.Arbitrary<(text: string) => string>[] = [
 ];
 
 function damaged(texts: fc.Arbitrary<string>): fc.Arbitrary<string> {
-  const change = fc.oneof(
-    { weight: 100, arbitrary: fc.oneof(...changes) },
-    { weight: 1, arbitrary: fc.oneof(...largeChanges) },
-  );
+  const change = mostly(100, fc.oneof(...changes), fc.oneof(...largeChanges));
   return fc.tuple(texts, change).map(([text, apply]) => apply(text));
 }
 
@@ -217,4 +183,26 @@ function twice(isNull: boolean) {
     const [member] = /"\w+":\s?(?:"[^"\\]*"|[\d.]+|true|false|null)/.exec(text) ?? ['"a":1'];
     return intoObject(isNull ? member.replace(/:.*/s, ': null') : member)(text);
   };
+}
+
+/** Requests: most have one error, some have several, and some are valid. */
+export function generatedRequests(document: ApiDocument): fc.Arbitrary<GeneratedRequest> {
+  return fc.oneof(
+    ...endpointNames.map((name) =>
+      fc
+        .record({
+          text: bodyTexts(document, name),
+          encoding: mostly(14, fc.constant('none'), fc.constantFrom('base64', 'only said to be base64')),
+          headers,
+          path: mostly(3, fc.constant<'sample'>('sample'), paths(name)),
+        })
+        .map(({ text, encoding, headers, path }) => ({
+          name,
+          text: encoding === 'base64' ? Buffer.from(text).toString('base64') : text,
+          isBase64Encoded: encoding !== 'none',
+          headers,
+          ...(path !== 'sample' && { path }),
+        })),
+    ),
+  );
 }

@@ -6,8 +6,6 @@ export interface JsonSchema {
   enum?: unknown[];
   const?: unknown;
   anyOf?: JsonSchema[];
-  allOf?: JsonSchema[];
-  oneOf?: JsonSchema[];
   properties?: Record<string, JsonSchema>;
   required?: string[];
   items?: JsonSchema;
@@ -67,95 +65,79 @@ const oddValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: fc.nat(5000).map((length) => 'x'.repeat(length)) },
 );
 
-/** Sometimes this value, otherwise the usual one. A failure shrinks to the usual one if that fails too. */
-function seldom(times: number, odd: fc.Arbitrary<unknown>, usual: fc.Arbitrary<unknown>) {
-  const weighted = [
-    { weight: times - 1, arbitrary: usual },
-    { weight: 1, arbitrary: odd },
-  ];
-  return fc.oneof({ withCrossShrink: true }, ...weighted);
+/** The first one this many times as often as the second. A failure shrinks to the first one if possible. */
+export function mostly<A, B>(
+  weight: number,
+  usual: fc.Arbitrary<A>,
+  odd: fc.Arbitrary<B>,
+): fc.Arbitrary<A | B> {
+  return fc.oneof({ withCrossShrink: true }, { weight, arbitrary: usual }, { weight: 1, arbitrary: odd });
 }
 
+type Schemas = Record<string, JsonSchema>;
+
 /** Generates values of a schema of the API document; with `isOdd`, sometimes almost valid ones, at any depth. */
-export class SchemaValues {
-  readonly #schemas: Record<string, JsonSchema>;
-  readonly #isOdd: boolean;
+export function schemaValues(schemas: Schemas, isOdd: boolean) {
+  const valuesOf = (schema: JsonSchema, name = 'value'): fc.Arbitrary<unknown> =>
+    isOdd ? mostly(14, exactly(schema, name), oddValue) : exactly(schema, name);
 
-  constructor(schemas: Record<string, JsonSchema>, isOdd: boolean) {
-    this.#schemas = schemas;
-    this.#isOdd = isOdd;
-  }
-
-  of(schema: JsonSchema, name = 'value'): fc.Arbitrary<unknown> {
-    const exact = this.#exact(schema, name);
-    return this.#isOdd ? seldom(15, oddValue, exact) : exact;
-  }
-
-  /** For each field of an object, an object with only that field. */
-  fieldsOf({ $ref, properties = {} }: JsonSchema): fc.Arbitrary<Record<string, unknown>>[] {
-    if ($ref) return this.fieldsOf(this.#resolve($ref));
-    return Object.entries(properties).map(([name, schema]) =>
-      this.of(schema, name).map((value) => ({ [name]: value })),
-    );
-  }
-
-  #resolve($ref: string): JsonSchema {
-    return this.#schemas[$ref.split('/').at(-1) ?? ''] ?? {};
-  }
-
-  #exact(schema: JsonSchema, name: string): fc.Arbitrary<unknown> {
-    if (schema.$ref) return this.#exact(this.#resolve(schema.$ref), name);
+  function exactly(schema: JsonSchema, name: string): fc.Arbitrary<unknown> {
+    if (schema.$ref) return exactly(namedIn(schemas, schema.$ref), name);
     if (schema.const !== undefined) return fc.constant(schema.const);
     if (schema.enum) return fc.constantFrom(...schema.enum);
-    const choices = schema.anyOf ?? schema.oneOf ?? schema.allOf;
-    if (choices) return fc.oneof(...choices.map((choice) => this.#exact(choice, name)));
+    if (schema.anyOf) return fc.oneof(...schema.anyOf.map((choice) => exactly(choice, name)));
     const types = [schema.type ?? 'string'].flat();
-    return fc.oneof(...types.map((type) => this.#typed(type, schema, name)));
+    return fc.oneof(...types.map((type) => typed(type, schema, name)));
   }
 
-  #typed(type: string, schema: JsonSchema, name: string): fc.Arbitrary<unknown> {
-    if (type === 'object') return this.#object(schema);
-    if (type === 'array') return this.#list(schema, name);
+  function typed(type: string, schema: JsonSchema, name: string): fc.Arbitrary<unknown> {
+    if (type === 'object') return objects(schema);
+    if (type === 'array') return lists(schema, name);
     if (type === 'integer' || type === 'number') return numbers(schema, type);
     if (type === 'boolean') return fc.boolean();
     return type === 'null' ? fc.constant(null) : texts(schema, name);
   }
 
-  #object({ properties = {}, required = [], additionalProperties }: JsonSchema): fc.Arbitrary<object> {
+  function objects({
+    properties = {},
+    required = [],
+    additionalProperties,
+  }: JsonSchema): fc.Arbitrary<object> {
     const model: Record<string, fc.Arbitrary<unknown>> = {};
-    for (const [name, schema] of Object.entries(properties)) model[name] = this.of(schema, name);
-    if (typeof additionalProperties === 'object') model.de = this.of(additionalProperties, 'de');
+    for (const [name, schema] of Object.entries(properties)) model[name] = valuesOf(schema, name);
+    if (typeof additionalProperties === 'object') model.de = valuesOf(additionalProperties, 'de');
     const whole = fc.record(model, { requiredKeys: required.filter((name) => name in model) });
     const extra = fc
       .tuple(whole, anyText(10), oddValue)
       .map(([object, key, value]) => ({ ...object, [key]: value }));
-    const some = fc.oneof(
-      { weight: 2, arbitrary: extra },
-      { weight: 1, arbitrary: fc.record(model, { requiredKeys: [] }) },
-    );
-    return seldom(15, some, whole) as fc.Arbitrary<object>;
+    return mostly(14, whole, mostly(2, extra, fc.record(model, { requiredKeys: [] })));
   }
 
-  #list({ items = {}, minItems = 0, maxItems = 4 }: JsonSchema, name: string): fc.Arbitrary<unknown[]> {
-    const item = this.of(items, name);
+  function lists({ items = {}, minItems = 0, maxItems = 4 }: JsonSchema, name: string) {
+    const item = valuesOf(items, name);
     const short = fc.array(item, { minLength: minItems, maxLength: Math.min(maxItems, minItems + 4) });
     // One item too many, all with one value, because a list may have a thousand items.
     const long = item.map((value) => Array.from({ length: maxItems + 1 }, () => value));
-    return seldom(30, long, short) as fc.Arbitrary<unknown[]>;
+    return mostly(29, short, long);
   }
+
+  return valuesOf;
+}
+
+/** For each field of an object, its name and its schema. */
+export function fieldsOf(schemas: Schemas, { $ref, properties = {} }: JsonSchema): [string, JsonSchema][] {
+  return $ref ? fieldsOf(schemas, namedIn(schemas, $ref)) : Object.entries(properties);
+}
+
+function namedIn(schemas: Schemas, $ref: string): JsonSchema {
+  return schemas[$ref.split('/').at(-1) ?? ''] ?? {};
 }
 
 function numbers({ minimum = -1000, maximum = 1000 }: JsonSchema, type: string): fc.Arbitrary<number> {
   const whole = fc.integer({ min: minimum, max: Math.min(maximum, minimum + 1_000_000) });
   const edges = fc.constantFrom(minimum - 1, maximum + 1, minimum, maximum);
-  const usual =
-    type === 'number'
-      ? fc.oneof(
-          whole,
-          whole.map((value) => value + 0.5),
-        )
-      : whole;
-  return seldom(3, edges, usual) as fc.Arbitrary<number>;
+  const halves = fc.tuple(whole, fc.constantFrom(0, 0.5)).map(([value, more]) => value + more);
+  return mostly(2, type === 'number' ? halves : whole, edges);
 }
 
 const images = ['iVBOR/w0K+Ggo=', 'https://example.com/a.png', 'data:image/png;base64,AA=='];
@@ -168,5 +150,5 @@ function texts({ format, maxLength }: JsonSchema, name: string): fc.Arbitrary<st
   if (/image|lightmap/.test(name)) return fc.constantFrom(...images);
   if (maxLength === undefined) return anyText(40);
   const longest = fc.nat(1).map((more) => '🙂'.repeat(maxLength + more));
-  return seldom(maxLength > 10_000 ? 60 : 15, longest, anyText(40)) as fc.Arbitrary<string>;
+  return mostly(maxLength > 10_000 ? 59 : 14, anyText(40), longest);
 }

@@ -6,18 +6,18 @@ import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { fc } from '@node-registry/testing/properties';
 
 /**
- * The faults of one call to DynamoDB or S3, below the SDK's own retries: throttled, late, lost
+ * The faults of one call to DynamoDB or S3, below the SDK's own retries: throttled, slow, lost
  * before it arrived or after it was carried out, or answered with something unreadable. `die` ends the
- * invocation: no later call gets through.
+ * invocation: no later call gets through. `late`: the answer is lost, and the store carries the call out only after its
+ * caller has gone on.
  */
-export const faultKinds = ['throttle', 'delay', 'drop before', 'drop after', 'garbage', 'die'] as const;
+const faultKinds = ['throttle', 'delay', 'drop before', 'drop after', 'garbage', 'die', 'late'] as const;
 
 /**
- * `late`: the answer is lost, and the store carries the call out only after its caller has gone on. `meet`: other work
- * runs before the call. `stop`: the process is killed before the call, and nothing of it runs any more, not even a
- * handler of an error.
+ * `meet`: other work runs before the call. `stop`: the process is killed before the call, and nothing of it runs any more,
+ * not even a handler of an error.
  */
-export type FaultKind = (typeof faultKinds)[number] | 'late' | 'meet' | 'stop';
+type FaultKind = (typeof faultKinds)[number] | 'meet' | 'stop';
 
 export interface Strike {
   /** The index of the call, counted over DynamoDB and S3 together. */
@@ -30,10 +30,10 @@ export interface Strike {
 }
 
 /** The faults of one invocation that makes about this many calls. */
-export function strikesIn(calls: number, kinds: readonly FaultKind[] = faultKinds): fc.Arbitrary<Strike[]> {
+export function strikesIn(calls: number): fc.Arbitrary<Strike[]> {
   const strike = fc.record({
     at: fc.integer({ min: 1, max: calls }),
-    kind: fc.constantFrom(...kinds),
+    kind: fc.constantFrom(...faultKinds),
     lasts: fc.nat(2).map((draw) => draw === 2),
   });
   return fc.array(strike, { minLength: 1, maxLength: 3 });

@@ -161,9 +161,11 @@ describe('the pending versions of a publisher', () => {
     expect(await begun()).toHaveLength(3);
     const [version = ''] = await begun();
     await forgetPending(soon(), { publisherId, nodeId: `n-${publisherId}`, version });
-    failCalls(dynamodb, 'TransactWriteItemsCommand', new Error('down'));
+    const revive = failCalls(dynamodb, 'TransactWriteItemsCommand', new Error('down'));
     expect((await publish('n', '2.0.0')).status).toBe(500);
     expect(await begun()).toContain('2.0.0');
+    revive();
+    expect((await publish('n', '2.0.0')).status).toBe(201);
   });
 
   test('costs one write, and none in the item of the publisher', async () => {
