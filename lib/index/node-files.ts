@@ -229,7 +229,7 @@ function latestShown(node: NodeRecord, publisher: PublisherRecord): VersionCopy 
 }
 
 /** A version's public view; undefined if the version is pending or banned. */
-export function publicVersion(version: VersionCopy): PublicVersion | undefined {
+function publicVersion(version: VersionCopy): PublicVersion | undefined {
   if (!isOffered(version)) return undefined;
   const { changelog } = version;
   const cut = isLong(changelog) && {
@@ -249,7 +249,7 @@ function isLong(changelog: string | null | undefined): changelog is string {
   return Buffer.byteLength(changelog ?? '') > maxChangelogBytes;
 }
 
-export function indexedNode(
+function indexedNode(
   node: NodeRecord,
   publisher: PublisherRecord,
   versions: readonly PublicVersion[],
@@ -285,7 +285,7 @@ function byPrecedence(a: PublicVersion, b: PublicVersion): number {
 }
 
 /** Shown or not by the version alone: one that a ban never reached isn't written again when the ban ends. */
-export function indexedHostNodes(
+function indexedHostNodes(
   version: NodeVersionRecord,
   entries: readonly HostNodeRecord[],
   bans: HostNodeBansRecord | undefined,

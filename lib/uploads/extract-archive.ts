@@ -58,10 +58,7 @@ async function extract(context: Context, version: NodeVersionRecord): Promise<Ou
   return outcome === 'superseded' ? outcome : 'done';
 }
 
-export async function extractArchive(
-  context: Context,
-  version: NodeVersionRecord,
-): Promise<ExtractionResult> {
+async function extractArchive(context: Context, version: NodeVersionRecord): Promise<ExtractionResult> {
   const found = await readHostNodes(version);
   if (found === 'missing' || found === 'interrupted') return found;
   if (!(await writeHostNodes(context, version, found))) return 'unfinished';

@@ -212,6 +212,7 @@ describe('writeIndex', () => {
     await setFields(version, { host_node_extract_status: 'pending', status });
     await follow(version);
     expect((await read(hostNodesPath('extracting', '1.0.0'))).content.host_nodes).toEqual([]);
+    expect((await read(nodePath('extracting'))).content.versions).toEqual([]);
   });
 
   test('shows a ban of a host node in the files of all versions, however many', async () => {

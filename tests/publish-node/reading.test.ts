@@ -1,16 +1,15 @@
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { handler } from '../../functions/write-index.ts';
 import { downloadUrl } from '../../lib/bucket/object-keys.ts';
-import { dynamodb } from '../../lib/store/dynamodb.ts';
+import { publisherKey } from '../../lib/store/keys.ts';
 import { folder } from '@node-registry/testing/folders';
 import { publishNode } from '@node-registry/testing/publish-node';
+import { follow, own } from '../support/index-nodes.ts';
 import { startRegistry } from '../support/publishing.ts';
 import { addPublisher, addToken } from '../support/registry.ts';
 import { serve } from '../support/serve.ts';
 import { writeFiles } from '@node-registry/testing/shell';
-import { recordStream } from '../support/table-stream.ts';
 import { until } from '@node-registry/testing/until';
 import { sha256 } from '../support/uploads.ts';
 
@@ -32,7 +31,6 @@ NODE_DISPLAY_NAME_MAPPINGS = {"Blend": "Blend two images"}
 `;
 
 beforeAll(async () => {
-  const taken = recordStream(dynamodb);
   const pack = await mkdtemp(join(registry.directory, 'pack-'));
   const project = `[project]\nname = "blender"\nversion = "1.0.0"\ndescription = "Blends\u202E images"\n[tool.node-registry]\npublisher = "demo"\n`;
   await writeFiles(pack, { 'pyproject.toml': project, '__init__.py': code, 'docs/help.md': '# Help' });
@@ -41,7 +39,7 @@ beforeAll(async () => {
   env.NODE_REGISTRY_DOWNLOADS_URL = downloadUrl('').replace(/\/$/, '');
   // The host nodes are read after the version is active.
   await until(async () => {
-    await handler({ Records: taken() }, { getRemainingTimeInMillis: () => 30_000 });
+    await follow(publisherKey('demo'), ...own('blender'));
     const { stdout } = await publishNode(['show', 'blender', '--json'], { env });
     return JSON.parse(stdout).host_nodes?.length > 0;
   });

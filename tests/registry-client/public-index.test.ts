@@ -1,18 +1,16 @@
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { handler } from '../../functions/write-index.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { downloadUrl } from '../../lib/bucket/object-keys.ts';
-import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { stopTimers } from '@node-registry/testing/clock';
 import { errorOf } from '@node-registry/testing/client-errors';
+import { follow, own } from '../support/index-nodes.ts';
 import { serve } from '../support/serve.ts';
 import { setFields } from '../support/registry.ts';
-import { recordStream } from '../support/table-stream.ts';
 import { finalize, publish, put } from '../support/uploads.ts';
 import { zip } from '@node-registry/testing/zip';
 import { seed } from '../../tools/local/seed.ts';
-import { nodeKey } from '../../lib/store/keys.ts';
+import { nodeKey, publisherKey } from '../../lib/store/keys.ts';
 import { createPublicIndex, createRegistryClient, type Fetch } from '@node-registry/registry-client';
 
 const archive = zip([
@@ -33,7 +31,6 @@ const bytesOf = async (stream: Promise<ReadableStream<Uint8Array>>) =>
 const reader = () => createPublicIndex({ downloadsUrl: downloadsUrl(), fetch: observed });
 
 beforeAll(async () => {
-  const taken = recordStream(dynamodb);
   await seed();
   for (const [id, fields] of Object.entries({
     upscaler: { name: 'Video Upscaler', tags: ['video'] },
@@ -43,8 +40,8 @@ beforeAll(async () => {
     await put(upload, archive);
     await finalize(upload);
     await setFields(nodeKey(id), fields);
+    await follow(publisherKey('demo'), ...own(id));
   }
-  await handler({ Records: taken() }, { getRemainingTimeInMillis: () => 30_000 });
 });
 
 describe('createPublicIndex', () => {
