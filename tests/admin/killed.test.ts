@@ -7,14 +7,13 @@ import { s3 } from '../../lib/bucket/bucket.ts';
 import { readText } from '../../lib/bucket/public-file.ts';
 import { refreshPages } from '../../lib/index/page-files.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
-import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { personalAccessTokenKey } from '../../lib/store/keys.ts';
 import { queryAll } from '../../lib/store/read.ts';
-import { runCommandLine } from '../../tools/admin/program.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
 import { addVersion, putItem } from '../support/registry.ts';
-import { addTwoPublishers, from, nodeId, ownersNow, to } from '../support/two-publishers.ts';
+import { addTwoPublishers, from, nodeId, to } from '../support/two-publishers.ts';
 
 jest.setTimeout(120_000);
 
@@ -66,27 +65,6 @@ async function addTokens(): Promise<void> {
   const put = (id: string) => putItem({ ...token, pk, sk: `TOKEN#${id}`, id });
   await Promise.all(Array.from({ length: 99 }, (_, id) => put(String(id))));
 }
-
-test.each(['rename', 'merge'])(
-  'a %s of more tokens than two transactions have is finished by the same command after a kill at any write',
-  async (verb) => {
-    for (let place = 1, isKilled = true; isKilled; place += 1) {
-      await addTwoPublishers();
-      await addVersion(from, nodeId, label, { sha256: 'a'.repeat(64) });
-      await addTokens();
-      const into = verb === 'merge' ? to : `${from}-2`;
-      const words = verb === 'merge' ? ['merge', from, '--into', into] : ['rename', from, into];
-      const deployed = ['--region', 'us-east-1', '--table', tableName()];
-      const run = () => runCommandLine(['publisher', ...words, ...deployed], async () => true);
-      isKilled = await killedAt(place, run);
-
-      expect(await run()).toMatchObject({ status: 0 });
-      expect(await adminJson('token', 'list', into)).toHaveLength(100);
-      expect(await ownersNow(label)).toEqual([into]);
-      expect(isKilled || place > 3).toBe(true);
-    }
-  },
-);
 
 test('a merge of more tokens than two transactions have follows a target that is renamed before each', async () => {
   await addTokens();

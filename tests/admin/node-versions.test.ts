@@ -227,18 +227,6 @@ describe('node ban and publisher ban', () => {
     expect(banned).toMatchObject({ status: 'NodeStatusBanned', status_detail: 'Steals keys' });
     expect(await storedNode(nodeId)).toMatchObject(withdrawn);
   });
-
-  test('reach more versions than a transaction has room for', async () => {
-    const labels = Array.from({ length: 26 }, (_, patch) => `1.0.${patch}`);
-    await addActive(...labels);
-    const denied = async () =>
-      (await Promise.all(labels.map(inBulk))).filter(({ downloadUrl }) => downloadUrl === undefined).length;
-    await admin('node', 'ban', nodeId, ...reason);
-
-    expect(await denied()).toBe(26);
-    await admin('node', 'unban', nodeId);
-    expect(await denied()).toBe(0);
-  });
 });
 
 test('node-version flag shows its last reason in bulk and in the node, keeps the download, and is written once', async () => {
