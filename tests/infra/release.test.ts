@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { bareEnvironment, flagsOf, requiredParameters } from '../../infra/plugins/packages.ts';
 import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
 import { deploymentProblem, type Release, release, tableState, writeRelease } from '../../infra/release.ts';
@@ -13,9 +9,7 @@ import { type Cut, cutProblems } from '../../tools/release/release-rules.ts';
 import { createTable } from '../../tools/local/dynamodb.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { addNode } from '../support/registry.ts';
-import { serve } from '../support/serve.ts';
 import { emptyTable, readTable } from '../support/table-image.ts';
-import { setVariables } from '../support/variables.ts';
 
 const table = { client: dynamodb, name: tableName() };
 const at = '2026-11-22T00:00:00.000Z';
@@ -67,49 +61,6 @@ test.each<[keyof typeof tables, RegExp | undefined, RegExp | undefined]>([
   const problems = [release, next].map((each) => deploymentProblem(table, found, each, 'the command'));
 
   expect(problems).toEqual([ofThis, ofNext].map((each) => each && expect.stringMatching(each)));
-});
-
-const seen: string[] = [];
-const aws = await serve(async (request, response) => {
-  seen.push(`${await text(request)} ${request.headers.host}`);
-  response.writeHead(500).end();
-});
-
-describe('npm run deploy', () => {
-  /** With the operator's credentials, against a server in the place of all of AWS but the table. */
-  async function deploy(stage: string): Promise<{ output: string; requests: string[] }> {
-    seen.length = 0;
-    const env = {
-      ...bareEnvironment,
-      AWS_ACCESS_KEY_ID: 'LOCALACCESSKEY',
-      AWS_SECRET_ACCESS_KEY: 'LOCALSECRETKEY',
-      AWS_MAX_ATTEMPTS: '1',
-      AWS_ENDPOINT_URL: `http://127.0.0.1:${aws.port}`,
-      AWS_ENDPOINT_URL_DYNAMODB: process.env.AWS_ENDPOINT_URL_DYNAMODB,
-    };
-    const flags = ['--stage', stage, ...flagsOf(requiredParameters).slice(2)];
-    const output = await promisify(execFile)('serverless', ['deploy', ...flags], { env }).then(
-      () => 'deployed',
-      ({ stdout, stderr }) => stdout + stderr,
-    );
-    return { output, requests: seen.filter((request) => !request.includes('GetCallerIdentity')) };
-  }
-
-  test('rejects a table of an unknown release before it sends anything to AWS', async () => {
-    const stage = `of-2-${randomUUID().slice(0, 8)}`;
-    const name = `node-registry-${stage}`;
-    await createTable(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), name);
-    setVariables({ TABLE_NAME: name });
-    await tables['records of 2.0.0']();
-    const before = await readTable();
-    const { output, requests } = await deploy(stage);
-
-    expect(output).toContain(`The table ${name} holds records and doesn't say which release wrote them`);
-    expect(output).not.toContain('Packaging');
-    expect(requests).toEqual([]);
-    expect(await readTable()).toEqual(before);
-    // It starts the framework.
-  }, 60_000);
 });
 
 describe('npm run admin -- upgrade', () => {
