@@ -492,7 +492,7 @@ describe('the lines', () => {
     // Work: its lanes less the sweeps, alarms
     57: [265, 213, -596, 0, -491],
     // Oracles, the reviewed template, tricks that saved a percent
-    58: [-210, 36, 129, 6, -285],
+    58: [-210, 22, 129, 6, -321],
     // Bounds, remembered parameters, releases, the read path
     59: [679, 161, 224, 55, 709],
     // The client, the command, results for clients that wait, the reader of packs

@@ -32,7 +32,6 @@ export default class FinishTemplate {
         orderApi(template);
         throttleRoutes(template, operations, values);
         giveVersionsBack(template);
-        catchUndeliveredSchedules(template);
         delaySchedules(template);
         remember(template, givenTo(framework));
       },
@@ -145,19 +144,6 @@ function wait(resource: Resource, ...names: string[]): void {
 function giveVersionsBack(template: Template): void {
   for (const [, version] of ofType(template, 'AWS::Lambda::Version'))
     Object.assign(version, { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
-}
-
-/**
- * A function's own failures reach its queue by its destination; this is for events that never reached it.
- * Functions that run each minute have no queue: the next run does the lost run's work.
- */
-function catchUndeliveredSchedules(template: Template): void {
-  for (const [id, { Properties }] of ofType(template, 'AWS::Events::Rule')) {
-    const queue = id.replace(/EventsRuleSchedule\d+$/, 'Failures');
-    if (!(queue in template.Resources)) continue;
-    for (const target of Properties.Targets as object[])
-      Object.assign(target, { DeadLetterConfig: { Arn: { 'Fn::GetAtt': [queue, 'Arn'] } } });
-  }
 }
 
 /** The table is created last, after a slow distribution: an earlier schedule would fail until then. */

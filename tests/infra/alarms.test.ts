@@ -6,7 +6,7 @@ import { upperFirst } from '../../infra/template/alarm-resources.ts';
 import { withMetrics } from '../../lib/metrics.ts';
 import { type Lane, lanes } from '../../lib/work/lanes.ts';
 import { setVariables } from '../support/variables.ts';
-import { asText, plain as inText } from './intrinsics.ts';
+import { asText } from './intrinsics.ts';
 import {
   eventFunctions,
   functionNames,
@@ -330,17 +330,6 @@ describe('the alarms', () => {
     }
   });
 
-  test('lack those of relays in a stage without them', () => {
-    const only = /unknown-states/;
-
-    expect(
-      alarmsOf(plain)
-        .map(nameOf)
-        .filter((name) => only.test(name)),
-    ).toEqual([]);
-    expect(JSON.stringify(alarmsOf(plain))).not.toMatch(/pollProviders|selfService/);
-  });
-
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html, FILL: a metric that is reported
   // with a delay has no value in the last period, where FILL puts one, so the alarm is stuck. An M out of N alarm is not.
   // Where one of the metrics is not filled, a period without data stays one.
@@ -379,16 +368,6 @@ describe('the alarms', () => {
     expect(
       breaking((alarm) => isRight(alarm) && wait(alarm) <= 2880 && alarm.ActionsEnabled !== false),
     ).toEqual([]);
-  });
-
-  test('count the bulk reads that the gateway throttles in its access log, which has a status as text', () => {
-    expect(ofType(full, 'AWS::Logs::MetricFilter').map(([, filter]) => filter)).toMatchObject([
-      {
-        FilterPattern: '{ $.route = "POST /bulk/nodes/versions" && $.status = "429" }',
-        LogGroupName: { Ref: 'HttpApiLogGroup' },
-        MetricTransformations: [{ MetricNamespace: own, MetricName: 'bulk_throttles', MetricValue: '1' }],
-      },
-    ]);
   });
 
   test("say what they mean, where to look and what to do, alone in a mail, within CloudWatch's limit", () => {
@@ -444,11 +423,3 @@ describe('the alarms', () => {
 function metricsOf(alarm: Part): Part[] {
   return alarm.Metrics?.flatMap(({ MetricStat }: Part) => MetricStat?.Metric ?? []) ?? [alarm];
 }
-
-test('the dashboard gives each of its widgets its place and region', () => {
-  const { widgets } = JSON.parse(inText(properties(full, 'Dashboard').DashboardBody));
-
-  expect(widgets).toHaveLength(15);
-  for (const { type, x, width, properties: shown } of widgets)
-    expect([type, x + width <= 24, shown.region]).toEqual(['metric', true, `\${AWS::Region}`]);
-});

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { acceptedWarnings, checkTemplate } from '../../infra/plugins/check-template.ts';
@@ -21,15 +21,6 @@ describe('a stage', () => {
       for (const rule of Object.keys(accepted)) expect(acceptedWarnings[rule]).toMatch(/^[A-Z].*\.$/);
     },
   );
-
-  test('leaves no trace of a part that is switched off', async () => {
-    const { template, file } = await packagedStage('minimal');
-
-    expect(template).not.toHaveProperty('Conditions');
-    expect(await readFile(file, 'utf8')).not.toMatch(
-      /"Fn::If"|AWS::NoValue|CloudFront::Distribution|"HostedZoneId"/,
-    );
-  });
 });
 
 describe('the check of a template', () => {
