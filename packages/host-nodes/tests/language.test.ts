@@ -52,8 +52,6 @@ const values: Record<string, string> = {
     'class Ours(ValueError):\n    pass\ntry:\n    raise Ours("why")\nexcept ValueError as e:\n    RESULT = str(e)\n# "why"',
   'with statements':
     'class C:\n    def __enter__(self): return "in"\n    def __exit__(self, *a): return True\nwith C() as c:\n    RESULT = c\n    raise ValueError()\n# "in"',
-  'patterns of sequences, mappings and objects':
-    'class P:\n    __match_args__ = ("x",)\n    def __init__(self, x, y): self.x, self.y = x, y\ndef f(v):\n    match v:\n        case {"id": str(i), **rest} if rest: return f"{i}{len(rest)}"\n        case {"id": i}: return i\n        case [a, *b, c]: return [a, b, c]\n        case P(n, y=m): return n + m\n        case int(x): return x\nRESULT = [f({"id": "a", "x": 1}), f({"id": 2}), f("abc"), f((1, 2, 3)), f(P(4, 5)), f(6), f([1])]\n# ["a1", 2, null, [1, [2], 3], 9, 6, null]',
   'match statements':
     'def f(x):\n    match x:\n        case "x": return "text"\n        case 1 | 2: return "few"\n        case None: return "none"\n        case other: return other\nRESULT = [f("x"), f(2), f(None), f(9)]\n# ["text", "few", "none", 9]',
   'the walrus operator': 'RESULT = [y for x in (1, 2) if (y := x + 1) > 2]\n# [3]',
@@ -174,6 +172,7 @@ const open: Record<string, string> = {
   'an item of a folder list': 'import folder_paths\nRESULT = folder_paths.get_filename_list("loras")[0]',
   'whether the host has files':
     'import folder_paths\nx = folder_paths.get_filename_list("loras")\nRESULT = [len(x), len(sorted(x)), "a" in x, x[0] if x else "none"]',
+  'a part of what is matched': 'match [1]:\n    case [x]: RESULT = x',
   'sorted JSON': 'import json\nRESULT = json.dumps({"b": 1, "a": 2}, sort_keys=True)',
   'widely indented JSON': 'import json\nRESULT = json.dumps([1], indent=10 ** 9)',
   'a path of the host': 'import folder_paths\nRESULT = "Put models into " + folder_paths.models_dir',
