@@ -1,5 +1,4 @@
 import type { StmtNode } from 'py-ast';
-import { isDefinite, isExit } from './definite-failures.ts';
 import { declaredPackages, isDeclared, isPresent } from './host/packages.ts';
 import { docOf } from './language/functions.ts';
 import { limits } from './limits.ts';
@@ -265,4 +264,31 @@ function isSameName(name: string, pack: string): boolean {
 
 function describe(error: unknown): string {
   return error instanceof Raised ? error.toString() : 'its code nests too deeply';
+}
+
+/** A line that ends the process that imports the pack. */
+const isExit = /^(?:sys\.)?(?:exit|quit)\(.*\)$/;
+
+const kinds = /^(?:(Assertion|ZeroDivision|Name)|Import|ModuleNotFound|Syntax|System|JSONDecode)E/;
+/** Before the first comma, so that the message of an assertion doesn't count. */
+const readsElsewhere = /^[^,]*\b(?!assert)[a-z_]\w*[.([]|__/i;
+
+/**
+ * Whether a statement also fails in the host. Imports, the end of the process and invalid JSON do. So does a
+ * line that asserts something false, divides by zero, or uses a name that occurs nowhere before. But the line
+ * must have no call, attribute or item, which the evaluator may see wrongly, and no statement before it was
+ * skipped, because the line may need its result.
+ */
+function isDefinite(
+  error: string,
+  { lineno, end_lineno }: StmtNode,
+  lines: readonly string[],
+  hasSkipped: boolean,
+): boolean {
+  const [kind, own] = kinds.exec(error) ?? [];
+  if (!own) return kind !== undefined;
+  if (hasSkipped || lineno !== end_lineno || readsElsewhere.test(lines[lineno - 1] ?? '')) return false;
+  const [, name] = error.split("'");
+  const before = lines.slice(0, lineno - 1).join();
+  return !name || !before.includes(name);
 }

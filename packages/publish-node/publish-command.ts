@@ -6,16 +6,21 @@ import {
 } from '@node-registry/registry-client';
 import { connect, connectWithTokens } from './connect.ts';
 import type { FoundHostNodes } from './extraction.ts';
-import { exitCodes, explain, failureOf, type Hints } from './failure.ts';
+import { exitCodes, explain, type Hints } from './failure.ts';
 import type { Pack } from './files/pack.ts';
-import { hostNodeLines, hostNodesResult } from './host-nodes.ts';
-import { type Identity, type IdentityFlags, identityOf, type PersonalToken } from './identity.ts';
+import {
+  hostNodeLines,
+  hostNodesLine,
+  hostNodesResult,
+  readByRegistry,
+  waitForHostNodes,
+} from './host-nodes.ts';
+import { type IdentityFlags, identityOf, type PersonalToken } from './identity.ts';
 import { type Ending, type Mean, say, terminal } from './output.ts';
 import { endOwnToken, withPersonalToken } from './own-token.ts';
 import { type Plan, type PlanFlags, packReport, planLines, planOf } from './plan.ts';
 import { megabytes, progressBar } from './progress.ts';
 import { type Project, requestOf } from './project.ts';
-import { hostNodesLine, readByRegistry, waitForHostNodes } from './read-by-registry.ts';
 import { uploadShowing } from './upload.ts';
 
 export interface PublishFlags extends PlanFlags, IdentityFlags {
@@ -25,12 +30,14 @@ export interface PublishFlags extends PlanFlags, IdentityFlags {
 }
 
 export async function publishCommand(folder: string, flags: PublishFlags, mean: Mean): Promise<Ending> {
-  const { other: accepted, ...plan } = await planOf(folder, flags, mean, async () =>
-    flags.dryRun ? undefined : acceptedIdentity(flags),
-  );
+  const { other, ...plan } = await planOf(folder, flags, mean, async () => {
+    if (flags.dryRun) return undefined;
+    const identity = await identityOf(flags, process.env);
+    return { identity, registry: connectWithTokens(flags, identity.accessToken) };
+  });
   const { project, packed } = plan;
-  if (accepted === undefined) return dryRun(plan);
-  const { identity, registry } = accepted;
+  if (other === undefined) return dryRun(plan);
+  const { identity, registry } = other;
   const what = `${project.node} ${project.version} of ${project.publisher}`;
   say(`Publishing ${what}, ${megabytes(packed.archive.length)} zipped, as ${identity.about}.`);
   const published = await withPersonalToken(registry, identity, project, (token) =>
@@ -64,22 +71,6 @@ async function dryRun(plan: Plan): Promise<Ending> {
     report: { ...packReport(plan), status: 'dry_run', ...hostNodesResult(found) },
     lines: [...planLines(plan), ...hostNodeLines(found), 'Nothing was sent.'],
   };
-}
-
-/** Only the registry knows whether it needs a token; it checks that before it reads an impossible request. */
-async function acceptedIdentity(
-  flags: PublishFlags,
-): Promise<{ identity: Identity; registry: RegistryClient }> {
-  const identity = await identityOf(flags, process.env);
-  const { accessToken, personalAccessToken, hints } = identity;
-  const registry = connectWithTokens(flags, accessToken);
-  if (accessToken || typeof personalAccessToken !== 'string') return { identity, registry };
-  const impossible = { personal_access_token: personalAccessToken, node: {}, node_version: { version: '' } };
-  await registry.versions.register('x', 'x', impossible).catch((error: unknown) => {
-    if (!(error instanceof RegistryError)) throw error;
-    if (error.code === 'unauthorized') throw failureOf(error, hints);
-  });
-  return { identity, registry };
 }
 
 async function readHostNodes({ node }: Project, { contents }: Pack): Promise<FoundHostNodes> {

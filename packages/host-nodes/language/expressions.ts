@@ -1,16 +1,15 @@
-import type { Constant, ExprNode } from 'py-ast';
+import type { Comprehension, Constant, ExprNode } from 'py-ast';
 import { orderOf, plain, put, putPair } from '../values/access.ts';
 import { Bytes } from '../values/bytes.ts';
 import { setOf } from '../values/equality.ts';
 import { join } from '../values/join.ts';
-import type { Frame, Machine } from '../values/machine.ts';
+import { type Frame, type Machine, Scope } from '../values/machine.ts';
 import { formatValue } from '../types/formatting.ts';
 import { update } from '../types/collections.ts';
 import { reprOf, textOf } from '../values/text.ts';
-import { ellipsis, Iterator, Slice, Tuple, Unknown } from '../values/plain.ts';
+import { ellipsis, Iterator, maybe, Several, Slice, Tuple, Unknown } from '../values/plain.ts';
 import { Dict, List, type Value } from '../values/values.ts';
 import { isWrittenAsFloat } from '../source.ts';
-import { comprehend } from './comprehensions.ts';
 import { compareChain } from './comparisons.ts';
 import { fork } from './branches.ts';
 import { literalText, makeFunction } from './functions.ts';
@@ -209,4 +208,57 @@ function formattedPart(machine: Machine, node: ExprNode, frame: Frame): string |
   if (node.conversion === -1) return formatValue(machine, value, spec);
   const text = node.conversion === 115 ? textOf(machine, value) : reprOf(machine, value);
   return text === undefined ? undefined : formatValue(machine, text, spec);
+}
+
+/** The items of a comprehension. Those that may be absent are marked. */
+function comprehend(
+  machine: Machine,
+  generators: readonly Comprehension[],
+  frame: Frame,
+  element: (frame: Frame) => Value,
+): List {
+  const list = new List();
+  const [first] = generators;
+  if (!first) return list;
+  // The first iterable belongs to the surrounding scope, which may be a class body.
+  const source = machine.evaluate(first.iter, frame);
+  const inner = frame.inside(new Scope(frame.scope));
+  for (const item of walk(machine, generators, 0, source, inner, element, list)) list.items.push(item);
+  return list;
+}
+
+function* walk(
+  machine: Machine,
+  generators: readonly Comprehension[],
+  depth: number,
+  source: Value,
+  frame: Frame,
+  element: (frame: Frame) => Value,
+  list: List,
+): Generator<Value> {
+  const generator = generators[depth];
+  if (!generator) return;
+  list.order ??= orderOf(source);
+  for (const item of machine.iterate(source)) {
+    for (const candidate of item instanceof Several ? item.items : [item]) {
+      assign(machine, generator.target, candidate, frame);
+      const isIn = passes(machine, generator.ifs, frame);
+      if (isIn === false) continue;
+      const next = generators[depth + 1];
+      const found = next
+        ? walk(machine, generators, depth + 1, machine.evaluate(next.iter, frame), frame, element, list)
+        : [element(frame)];
+      for (const value of found) yield isIn && candidate === item ? value : maybe(value);
+    }
+  }
+}
+
+function passes(machine: Machine, tests: readonly ExprNode[], frame: Frame): boolean | undefined {
+  let result: boolean | undefined = true;
+  for (const test of tests) {
+    const isTrue = truth(machine, machine.evaluate(test, frame));
+    if (isTrue === false) return false;
+    result &&= isTrue;
+  }
+  return result;
 }

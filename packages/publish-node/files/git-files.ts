@@ -74,8 +74,7 @@ async function untrackedFiles({ top, prefix, folders, tracked, effort }: WorkTre
   const { excludes, ignoresCase: isWanted } = await personalSettings(top, folders);
   const own = await ownSetting(folders, 'core.ignorecase');
   // As git detects it when it creates a repository.
-  const ignoresCase =
-    existsSync(join(folders.own, 'hEAD')) || (own === undefined ? isWanted : isTrue(own)) === true;
+  const ignoresCase = existsSync(join(folders.own, 'hEAD')) || (own === undefined ? isWanted : isTrue(own));
   const fold = ignoresCase ? lower : (path: string) => path;
   let rules = new IgnoreRules([], ignoresCase, effort)
     .and([excludes], 'your git settings')

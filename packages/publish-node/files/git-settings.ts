@@ -63,17 +63,11 @@ export async function ownInclude(folders: GitFolders): Promise<string | undefine
   return settings.find(({ key }) => /^include(?:if\..*)?\.path$/s.test(key))?.value;
 }
 
-/** The settings that affect git's list of files. Undefined if no file has them. */
-interface ListSettings {
-  excludesFile?: string | undefined;
-  ignoresCase?: boolean | undefined;
-}
-
 /** A person's ignore rules for all repositories, and whether names that differ only in case are the same. */
 export async function personalSettings(
   top: string,
   folders: GitFolders,
-): Promise<{ excludes: string; ignoresCase: boolean | undefined }> {
+): Promise<{ excludes: string; ignoresCase: boolean }> {
   const home = process.env.HOME ?? homedir();
   const shared = join(process.env.XDG_CONFIG_HOME || join(home, '.config'), 'git');
   const {
@@ -90,28 +84,12 @@ export async function personalSettings(
     ...(GIT_CONFIG_NOSYSTEM ? [] : system),
     ...(GIT_CONFIG_GLOBAL ? [GIT_CONFIG_GLOBAL] : [join(shared, 'config'), join(home, '.gitconfig')]),
   ];
-  const found: ListSettings = {};
-  for (const file of files) Object.assign(found, await listSettingsIn(file, { folders, home }));
-  Object.assign(found, settingsOfEnvironment(home));
-  const { excludesFile = join(shared, 'ignore'), ignoresCase } = found;
+  const all = (await Promise.all(files.map((file) => settingsAt(file, { folders, home })))).flat();
+  const last = (name: string) => all.findLast(({ key }) => key === name)?.value;
+  const named = last('core.excludesfile') ?? join(shared, 'ignore');
   // An empty name means no file.
-  const excludes = excludesFile === '' ? undefined : await readRepository(resolve(top, excludesFile));
-  return { excludes: excludes?.toString() ?? '', ignoresCase };
-}
-
-/** From the variables that `GIT_CONFIG_COUNT` counts. */
-function settingsOfEnvironment(home: string): ListSettings {
-  const found: ListSettings = {};
-  for (let at = 0; at < Math.min(Number(process.env.GIT_CONFIG_COUNT ?? 0), 1_000); at += 1) {
-    const key = process.env[`GIT_CONFIG_KEY_${at}`]?.toLowerCase() ?? '';
-    take(found, { key, value: process.env[`GIT_CONFIG_VALUE_${at}`] ?? '' }, home);
-  }
-  return found;
-}
-
-function take(found: ListSettings, { key, value }: Setting, home: string): void {
-  if (key === 'core.excludesfile') found.excludesFile = inHome(value, home);
-  if (key === 'core.ignorecase') found.ignoresCase = isTrue(value);
+  const excludes = named === '' ? undefined : await readRepository(resolve(top, inHome(named, home)));
+  return { excludes: excludes?.toString() ?? '', ignoresCase: isTrue(last('core.ignorecase') ?? '') };
 }
 
 export function isTrue(value: string): boolean {
@@ -125,16 +103,16 @@ interface Conditions {
   home: string;
 }
 
-/** The last values in a person's settings and in the settings that they include. */
-async function listSettingsIn(file: string, conditions: Conditions, depth = 0): Promise<ListSettings> {
+/** A person's settings, with those that they include in their place. */
+async function settingsAt(file: string, conditions: Conditions, depth = 0): Promise<Setting[]> {
   if (depth > maxDepth) throw unreadable(`${file} includes itself`);
-  const found: ListSettings = {};
+  const found: Setting[] = [];
   for (const setting of settingsIn((await readRepository(file))?.toString() ?? '')) {
     const { key, value } = setting;
-    take(found, setting, conditions.home);
+    found.push(setting);
     if (key === 'include.path' || (key.endsWith('.path') && (await applies(key, file, conditions)))) {
       const included = resolve(dirname(file), inHome(value, conditions.home));
-      Object.assign(found, await listSettingsIn(included, conditions, depth + 1));
+      for (const inner of await settingsAt(included, conditions, depth + 1)) found.push(inner);
     }
   }
   return found;

@@ -2,14 +2,15 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { normalizeVersion } from '@node-registry/registry-rules/version-label';
-import { type Failure, type Problem, rejection } from '../failure.ts';
+import { Failure, type Problem, rejection } from '../failure.ts';
+import { Effort } from './effort.ts';
 import { gitFiles } from './git-files.ts';
 import { namedSubmodules } from './git-settings.ts';
 import { type Exclusion, IgnoreRules, LastMatchRules, readRules } from './ignore-rules.ts';
-import { includedFiles } from './includes.ts';
-import { realPlace } from './own-file.ts';
+import { ignorePattern, pathOf, withParents } from './ignore-pattern.ts';
+import { realPlace, statsOf } from './own-file.ts';
 import { type LeftOut, leftOutFiles, leftOutNotes } from './left-out.ts';
-import { junkRules, walk } from './walk.ts';
+import { junkRules, walk, walkAll } from './walk.ts';
 
 export interface FileList {
   /** With `/`, relative to the folder, sorted by character codes. */
@@ -136,4 +137,56 @@ function problemOf(root: string, path: string, published: ReadonlySet<string>): 
   if (place !== undefined && (isItself || published.has(place))) return undefined;
   if (!existsSync(join(root, path))) return 'nothing';
   return 'is a link to something that is not published. Put the file in its place.';
+}
+
+interface Included {
+  files: string[];
+  failures: Failure[];
+}
+
+const maxEntries = 200;
+
+/** The files that an `includes` list names: files, folders or patterns, relative to the folder. */
+async function includedFiles(root: string, includes: readonly string[]): Promise<Included> {
+  const included: Included = { files: [], failures: [] };
+  if (includes.length > maxEntries)
+    throw new Failure('usage', `The includes list has over ${maxEntries} entries. Name folders.`);
+  const effort = new Effort();
+  for (const entry of includes) {
+    const path = normal(entry);
+    const found = path.split('/').includes('..') ? undefined : await filesOf(root, path, effort);
+    if (found === undefined) included.failures.push(unusable(entry, 'leads out of the folder'));
+    // It usually names build output, and the build may have been forgotten.
+    else if (found.length === 0) included.failures.push(unusable(entry, 'names no file'));
+    else included.files = included.files.concat(found);
+  }
+  return included;
+}
+
+function unusable(entry: string, why: string): Failure {
+  return new Failure('usage', `The includes entry "${entry}" ${why}.`, { about: entry });
+}
+
+function normal(entry: string): string {
+  return entry
+    .replaceAll('\\', '/')
+    .replace(/^(?:\.?\/)+/, '')
+    .replace(/\/+$/, '');
+}
+
+/** Undefined outside of the folder. */
+async function filesOf(root: string, path: string, effort: Effort): Promise<string[] | undefined> {
+  if (path === '' || path === '.') return walkAll(root, '');
+  const stats = statsOf(join(root, path));
+  if (stats?.isDirectory()) {
+    // A link among its parents may lead outside.
+    return realPlace(root, path) === undefined ? undefined : walkAll(root, `${path}/`);
+  }
+  if (stats) return [path];
+  const pattern = ignorePattern(`/${path}`);
+  const files = await walkAll(root, '');
+  effort.spend('steps', 1_000 * files.length);
+  return files.filter((file) =>
+    withParents(file).some((name) => pattern?.matches(pathOf(name), effort) === true),
+  );
 }

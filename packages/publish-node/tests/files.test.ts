@@ -189,21 +189,13 @@ describe('the archive of a git folder', () => {
     expect((await publishNode(dryRun(folder), { env })).stdout).toContain('files      1, chosen by git');
   });
 
-  test('takes an empty core.excludesFile for none, and the one of GIT_CONFIG_COUNT', async () => {
+  test('takes an empty core.excludesFile for none', async () => {
     const home = await mkdtemp(join(directory, 'home-'));
-    await writeFiles(home, {
-      '.gitconfig': '[core]\nexcludesFile =\n',
-      list: '*.log',
-      '.config/git/ignore': '*',
-    });
+    await writeFiles(home, { '.gitconfig': '[core]\nexcludesFile =\n', '.config/git/ignore': '*' });
     await writeFiles(folder, emptyFiles('node.py my.log'));
     const env = { HOME: home, XDG_CONFIG_HOME: '' };
-    const key = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.excludesFile' };
-    const count = { ...key, GIT_CONFIG_VALUE_0: '~/list' };
 
     expect((await publishNode(dryRun(folder), { env })).stdout).toContain('files      2, chosen by git');
-    const { stdout } = await publishNode(dryRun(folder), { env: { ...env, ...count } });
-    expect(stdout).toContain('files      1, chosen by git');
   });
 
   test('notes that a file which the settings of the repository include is not read', async () => {
