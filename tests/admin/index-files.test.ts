@@ -38,7 +38,7 @@ async function addPublished(id: string): Promise<void> {
 }
 
 const rebuild = (options = {}) =>
-  asFunction('administration', () => rebuildIndex({ after: undefined, progress: () => {}, ...options }));
+  asFunction('administration', () => rebuildIndex({ progress: () => {}, ...options }));
 
 async function put(key: string, content: object): Promise<void> {
   await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: key, Body: JSON.stringify(content) }));
@@ -180,13 +180,5 @@ describe('index rebuild', () => {
 
     expect(stdout).toMatch(/a-large-one\.json +too large/);
     expect((await read(nodePath('second'))).name).toBeUndefined();
-  });
-
-  test('continues after the node that it is given', async () => {
-    for (const id of ['first', 'second']) await put(nodePath(id), { id, versions: [], name: 'Forged' });
-    const { written } = await adminJson('index', 'rebuild', '--after', 'first');
-
-    expect(written).toContain(nodePath('second'));
-    expect(written).not.toContain(nodePath('first'));
   });
 });

@@ -335,7 +335,6 @@ const invariants: Record<string, Invariant> = {
     const pages = new Map<string, string>();
     for (const key of await keysBelow('pages/nodes/')) pages.set(key, await textOf(key));
     const { written: all, removed } = await rebuildIndex({
-      after: undefined,
       linesPerPiece,
       progress: () => {},
     });

@@ -9,18 +9,13 @@ export const rebuild = command({
   parameters: [],
   summary: 'Rebuild the public index from the whole table, and list the files that differed',
   notes:
-    'The function that follows the table keeps the index up to date. Run this if it gave up on changes, or to give a\nlarge registry a catalog of more pieces. It is safe to run at any time, and can be continued with --after.',
-  options: {
-    after: { value: 'NODE', about: 'Continue after this node, named by an interrupted run' },
-  },
+    'The function that follows the table keeps the index up to date. Run this if it gave up on changes, or to give a\nlarge registry a catalog of more pieces. It is safe to run at any time.',
   examples: ['index rebuild'],
-  async run(_, { after }) {
+  async run() {
     await findStage();
     const data = await rebuildIndex({
-      after,
-      progress: (done, all, nodeId) => {
-        if (done % nodesPerLine === 0 || done === all)
-          process.stderr.write(`${done} of ${all} nodes, up to ${nodeId}\n`);
+      progress: (done, all) => {
+        if (done % nodesPerLine === 0 || done === all) process.stderr.write(`${done} of ${all} nodes\n`);
       },
     });
     const rows = [

@@ -12,6 +12,7 @@ import {
   topPath,
   versionPagePath,
 } from '@node-registry/registry-rules/index-paths';
+import { inParallel } from '../../../lib/in-parallel.ts';
 import { refreshPiece, updateConfig } from '../../../lib/index/catalog-files.ts';
 import {
   refreshHostNodes,
@@ -32,7 +33,7 @@ import { listVersions } from '../../../lib/registry/node-versions.ts';
 /** The schedule writes the lists that span nodes. */
 const prefixes = ['index/v1/', 'pages/nodes/'];
 
-/** They mostly wait for the stores. Each group is finished before the next, so that `after` skips no node. */
+/** They mostly wait for the stores. */
 const nodesAtOnce = 20;
 
 export interface Rebuilt {
@@ -47,14 +48,12 @@ export interface Rebuilt {
 }
 
 interface Options {
-  /** Continues after this node. */
-  after: string | undefined;
   /** With this many lines, a piece of the catalog has a good size for downloads. */
   linesPerPiece?: number;
-  progress: (done: number, all: number, nodeId: string) => void;
+  progress: (done: number, all: number) => void;
 }
 
-export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }: Options): Promise<Rebuilt> {
+export async function rebuildIndex({ linesPerPiece = 500, progress }: Options): Promise<Rebuilt> {
   const began = Date.now();
   const listed = await listIds();
   const written: string[] = [];
@@ -78,7 +77,7 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
     },
   );
   // A node that was published before then is only in the old size, and may not be listed yet.
-  const nodeIds = (pieces > catalog_pieces ? await listIds() : listed).sort();
+  const nodeIds = pieces > catalog_pieces ? await listIds() : listed;
   // Readers whose config is a minute old still look there; the next rebuild removes them.
   for (let piece = 0; piece < catalog_pieces; piece += 1) expected.add(catalogPath(catalog_pieces, piece));
 
@@ -89,7 +88,6 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
     const pages = versions.map(({ version }) => versionPagePath(nodeId, version));
     const own = [nodePath(nodeId), readmePath(nodeId), nodePagePath(nodeId)];
     for (const path of [...own, ...files, ...pages]) expected.add(path);
-    if (nodeId <= after) return;
     await write(nodePath(nodeId), refreshNode(newContext(), nodeId, 'all'));
     await write(readmePath(nodeId), refreshReadme(newContext(), nodeId, true));
     const labels = versions.map(({ version }) => version);
@@ -97,11 +95,12 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
       await write(hostNodesPath(nodeId, label), refreshHostNodes(newContext(), nodeId, label, options));
     written.push(...(await refreshPages(contextOfAll(), nodeId, labels, options)));
   };
-  for (let start = 0; start < nodeIds.length; start += nodesAtOnce) {
-    const some = nodeIds.slice(start, start + nodesAtOnce);
-    await Promise.all(some.map(writeNode));
-    progress(start + some.length, nodeIds.length, String(some.at(-1)));
-  }
+  let done = 0;
+  await inParallel(nodeIds.values(), nodesAtOnce, async (nodeId) => {
+    await writeNode(nodeId);
+    done += 1;
+    progress(done, nodeIds.length);
+  });
   await write(publishersPath, refreshPublishers(newContext(), await listPublishers(), options));
   const byPiece = Map.groupBy(nodeIds, (nodeId) => pieceOf(nodeId, pieces));
   for (let piece = 0; piece < pieces; piece += 1) {
