@@ -36,50 +36,38 @@ import {
  */
 
 const banned = 'NodeStatusBanned';
-const ban = (reason: string) => ({ status: banned, status_detail: reason }) as const;
 
-/** Stops updates of a node and its host nodes, new versions, and the downloads of existing ones. */
-export function banNode(
+/** Stops updates of a node and its host nodes, new versions, and downloads of existing ones. Without a reason, ends that. */
+export function setNodeBan(
   context: Context,
   operator: Operator,
   nodeId: string,
-  reason: string,
-): Promise<Changed<NodeRecord>> {
-  const entry = { action: 'node ban', detail: reason };
-  return changeNodeStatus(context, operator, nodeId, entry, ({ status, status_detail }) => {
-    if (status !== banned) return { ...ban(reason), before_ban: { status, status_detail } };
-    return status_detail === reason ? undefined : ban(reason);
-  });
-}
-
-export function unbanNode(
-  context: Context,
-  operator: Operator,
-  nodeId: string,
-): Promise<Changed<NodeRecord>> {
-  return changeNodeStatus(context, operator, nodeId, { action: 'node unban' }, ({ status, before_ban }) =>
-    status === banned
-      ? { status: 'NodeStatusActive', status_detail: null, ...before_ban, before_ban: null }
-      : undefined,
-  );
-}
-
-function changeNodeStatus(
-  context: Context,
-  operator: Operator,
-  nodeId: string,
-  entry: { action: string; detail?: string },
-  decision: (node: NodeRecord) => Changes<NodeRecord> | undefined,
+  reason: string | undefined,
 ): Promise<Changed<NodeRecord>> {
   const of = nodeKey(nodeId);
   return change(context, operator, { first: { item: of } }, ({ item }, { id }) => {
     const node = existingNode(item, nodeId);
-    const changes = decision(node);
+    const changes = reason === undefined ? withoutBan(node) : withBan(node, reason);
     if (!changes) return { done: node };
     const all = { ...changes, ...owesAlignment(node, node.publisher_id, id) };
     const writes = [updating<NodeRecord>(node, all, onRevision(node))];
-    return { change: { of, subject: node.id, ...entry }, writes, result: node };
+    return { change: { of, subject: node.id, ...entryOf('node', reason) }, writes, result: node };
   });
+}
+
+function entryOf(noun: 'node' | 'publisher', reason: string | undefined) {
+  return reason === undefined ? { action: `${noun} unban` } : { action: `${noun} ban`, detail: reason };
+}
+
+function withBan({ status, status_detail }: NodeRecord, reason: string): Changes<NodeRecord> | undefined {
+  const ban = { status: banned, status_detail: reason } as const;
+  if (status !== banned) return { ...ban, before_ban: { status, status_detail } };
+  return status_detail === reason ? undefined : ban;
+}
+
+function withoutBan({ status, before_ban }: NodeRecord): Changes<NodeRecord> | undefined {
+  if (status !== banned) return undefined;
+  return { status: 'NodeStatusActive', status_detail: null, ...before_ban, before_ban: null };
 }
 
 /** As many as a transaction of a second or two has. */
@@ -169,44 +157,23 @@ function banFields(bans: Bans): Changes<NodeVersionRecord> {
   };
 }
 
-/** Stops updates and new versions of a publisher, and the downloads of all its published versions. */
-export function banPublisher(
+/** Stops updates and new versions of a publisher, and downloads of all its published versions. Without a reason, ends that. */
+export function setPublisherBan(
   context: Context,
   operator: Operator,
   publisherId: string,
-  reason: string,
-): Promise<Changed<PublisherRecord>> {
-  const entry = { action: 'publisher ban', detail: reason };
-  return changeBan(context, operator, publisherId, entry, ({ banned, ban_reason }) =>
-    banned && ban_reason === reason ? undefined : { banned: true, ban_reason: reason },
-  );
-}
-
-export function unbanPublisher(
-  context: Context,
-  operator: Operator,
-  publisherId: string,
-): Promise<Changed<PublisherRecord>> {
-  return changeBan(context, operator, publisherId, { action: 'publisher unban' }, ({ banned }) =>
-    banned ? { banned: null, ban_reason: null } : undefined,
-  );
-}
-
-function changeBan(
-  context: Context,
-  operator: Operator,
-  publisherId: string,
-  entry: { action: string; detail?: string },
-  decision: (publisher: PublisherRecord) => Changes<PublisherRecord> | undefined,
+  reason: string | undefined,
 ): Promise<Changed<PublisherRecord>> {
   const about = { publisherId, action: 'ban or unban publisher' as const };
+  const isBan = reason !== undefined;
   return changeOf(context, operator, about, (publisher, _, { id }) => {
-    const changes = decision(publisher);
-    if (!changes) return { done: publisher };
+    const { banned = false, ban_reason } = publisher;
+    if (banned === isBan && ban_reason === reason) return { done: publisher };
+    const changes: Changes<PublisherRecord> = { banned: isBan || null, ban_reason: reason ?? null };
     const all = { ...changes, ...owesAlignment(publisher, publisher.id, id) };
     const writes = [updating<PublisherRecord>(publisher, all, onRevision(publisher))];
     return {
-      change: { of: publisher, subject: publisher.id, ...entry },
+      change: { of: publisher, subject: publisher.id, ...entryOf('publisher', reason) },
       writes,
       result: withChanges(publisher, changes),
     };

@@ -6,7 +6,7 @@ import { handler } from '../../functions/align-registry.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl } from '../../lib/bucket/object-keys.ts';
 import { align } from '../../lib/registry/alignment.ts';
-import { banNode, banNodeVersions, banPublisher, unbanNode } from '../../lib/registry/bans.ts';
+import { banNodeVersions, setNodeBan, setPublisherBan } from '../../lib/registry/bans.ts';
 import { listOwnedNodes, movePublisher } from '../../lib/registry/moves.ts';
 import { nodeRecord, nodeVersionRecord, publisherRecord } from '../../lib/registry/records.ts';
 import { nodeKey, personalAccessTokenKey, publisherKey } from '../../lib/store/keys.ts';
@@ -62,7 +62,7 @@ describe('what a command left when it died', () => {
   test('is done for more versions than a transaction has, and for each once', async () => {
     const labels = Array.from({ length: 26 }, (_, place) => `1.${place}.0`);
     for (const label of labels) await addVersion(from, nodeId, label);
-    await banNode(soon(), operator, nodeId, 'spam');
+    await setNodeBan(soon(), operator, nodeId, 'spam');
     expect(await owes(nodeKey(nodeId))).toBe(true);
     await engine();
 
@@ -78,9 +78,9 @@ describe('what a command left when it died', () => {
     await addVersion(from, nodeId, '1.0.0');
     await addVersion(from, nodeId, '1.1.0');
     await banNodeVersions(soon(), operator, nodeId, ['1.1.0'], 'bad');
-    await banNode(soon(), operator, nodeId, 'spam');
-    await unbanNode(soon(), operator, nodeId);
-    await banPublisher(soon(), operator, from, 'fraud');
+    await setNodeBan(soon(), operator, nodeId, 'spam');
+    await setNodeBan(soon(), operator, nodeId, undefined);
+    await setPublisherBan(soon(), operator, from, 'fraud');
     // Until no work for an earlier decision can run.
     await engine(8);
 
@@ -131,9 +131,9 @@ describe('what a command left when it died', () => {
   });
 
   test('is not ended by work for an earlier decision', async () => {
-    await banNode(soon(), operator, nodeId, 'spam');
+    await setNodeBan(soon(), operator, nodeId, 'spam');
     const earlier = await storedNode(nodeId);
-    await unbanNode(soon(), operator, nodeId);
+    await setNodeBan(soon(), operator, nodeId, undefined);
 
     expect(earlier && (await align(soon(), earlier))).toBe('superseded');
     expect(await owes(nodeKey(nodeId))).toBe(true);
@@ -184,7 +184,7 @@ test('a ban reads each large version once, however often it goes on, and a ban o
     return { runs, read };
   };
   const one = await took(banNodeVersions(soon(), operator, nodeId, ['1.39.0'], 'bad'));
-  const all = await took(banNode(soon(), operator, nodeId, 'spam'));
+  const all = await took(setNodeBan(soon(), operator, nodeId, 'spam'));
 
   expect(one.read).toBeLessThan(8 * 60);
   expect(listed).toEqual([`archives/${nodeId}/1.39.0/`, `archives/${nodeId}/`]);
@@ -217,7 +217,7 @@ test('a ban of a publisher denies the archives of all its nodes before the versi
 test('a ban of a publisher with more nodes than a run can do goes on from where it has come to', async () => {
   const ids = Array.from({ length: 101 }, (_, place) => `${nodeId}-${place}`);
   await Promise.all(ids.map((id) => addNode(from, id)));
-  await banPublisher(soon(), operator, from, 'fraud');
+  await setPublisherBan(soon(), operator, from, 'fraud');
   let told = 0;
   intercept(dynamodb, ({ command, input, send }) => {
     if (command === 'UpdateItemCommand' && JSON.stringify(input.Key).includes('NODE#')) told += 1;
@@ -266,7 +266,7 @@ describe('the archives of a banned node', () => {
     await put(upload, bytes);
     await finalize(upload);
     const address = objectUrl(archiveKey(upload, sha256(bytes)));
-    await banNode(soon(), operator, id, 'spam');
+    await setNodeBan(soon(), operator, id, 'spam');
     const seen: unknown[] = [];
     for (let round = 0; round < 3; round += 1) {
       await engine();
@@ -283,7 +283,7 @@ describe('the archives of a banned node', () => {
     await admin('node', 'unban', id);
     expect((await fetch(address)).status).toBe(200);
     expect(references.size).toBe(1);
-    await banNode(soon(), operator, id, 'spam again');
+    await setNodeBan(soon(), operator, id, 'spam again');
     await engine();
     expect(references.size).toBe(2);
   });

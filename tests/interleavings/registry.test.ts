@@ -1,6 +1,6 @@
 import { makeWorld, readItems, worldOf } from './worlds.ts';
 import { zip } from '@node-registry/testing/zip';
-import { banNode } from '../../lib/registry/bans.ts';
+import { setNodeBan } from '../../lib/registry/bans.ts';
 import { movePublisher } from '../../lib/registry/moves.ts';
 import { keyOf, nodeVersionKey } from '../../lib/store/keys.ts';
 import { admin, adminJson } from '../support/admin.ts';
@@ -56,7 +56,7 @@ const steps: Record<Past, () => Promise<unknown>> = {
   'a day': () => setFields(nodeVersionKey('pack', '1.1.0'), { at: '2026-01-01T00:00:00.000Z' }),
   'a withdrawal of the version': run('node-version withdraw pack 1.0.0'),
   'a ban of the node': run('node ban pack --reason spam'),
-  'a begun ban of the node': () => banNode(soon(), { operator: 'admin' }, 'pack', 'spam'),
+  'a begun ban of the node': () => setNodeBan(soon(), { operator: 'admin' }, 'pack', 'spam'),
   'a begun merge': () => movePublisher(soon(), { operator: 'admin' }, 'merge', 'acme', 'rival'),
   'a ban of the publisher': run('publisher ban acme --reason fraud'),
   'a ban of the version': run('node-version ban pack 1.0.0 --reason bad'),

@@ -16,7 +16,7 @@ import { nodeVersionRecord } from '../../../lib/registry/records.ts';
 import type { Action } from '../../../lib/registry/may.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
-import { banPublisher } from '../../../lib/registry/bans.ts';
+import { setPublisherBan } from '../../../lib/registry/bans.ts';
 import { movePublisher } from '../../../lib/registry/moves.ts';
 import { createToken, revokeToken } from '../../../lib/registry/tokens.ts';
 import { addTrust, removeTrust } from '../../../lib/registry/trusts.ts';
@@ -416,8 +416,8 @@ const ways: Record<Crossed, { who?: readonly (keyof typeof people)[]; states: St
   'flag or unflag version': {
     who: ['no person'],
     states: {
-      ...ofVersions((...version) => versions.flagNodeVersion(operator, ...version, 'odd')),
-      ...ofVersions((...version) => versions.flagNodeVersion(operator, ...version)),
+      ...ofVersions((...version) => versions.setFlag(operator, ...version, 'odd')),
+      ...ofVersions((...version) => versions.setFlag(operator, ...version, undefined)),
     },
   },
   'move publisher': {
@@ -434,7 +434,7 @@ const ways: Record<Crossed, { who?: readonly (keyof typeof people)[]; states: St
     states: Object.fromEntries(
       ['mine', 'shut', 'gone', 'former'].map((id) => [
         id,
-        operate(() => banPublisher(soon(), operator, id, 'odd')),
+        operate(() => setPublisherBan(soon(), operator, id, 'odd')),
       ]),
     ),
   },

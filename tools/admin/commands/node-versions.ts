@@ -1,5 +1,5 @@
 import { compareVersions, normalizeVersion } from '@node-registry/registry-rules/version-label';
-import { changeWithdrawal, flagNodeVersion } from '../registry/node-versions.ts';
+import { changeWithdrawal, setFlag } from '../registry/node-versions.ts';
 import { type Changed, newContext } from '../registry/administration.ts';
 import { aligning } from '../alignment.ts';
 import { describeNodeVersion, findVersions, showNode, showNodeVersion } from '../listing.ts';
@@ -125,7 +125,7 @@ export const flag = command({
   tellsOwners: true,
   examples: ['node-version flag demo-node 1.2.0 --reason "Reads the environment; under review"'],
   async run({ node, version }, { reason }, { actor }) {
-    return resultOf('Flagged', await flagNodeVersion(actor, node, version, reason));
+    return resultOf('Flagged', await setFlag(actor, node, version, reason));
   },
 });
 
@@ -135,7 +135,7 @@ export const unflag = command({
   tellsOwners: true,
   examples: ['node-version unflag demo-node 1.2.0'],
   async run({ node, version }, _, { actor }) {
-    return resultOf('Unflagged', await flagNodeVersion(actor, node, version));
+    return resultOf('Unflagged', await setFlag(actor, node, version, undefined));
   },
 });
 

@@ -19,7 +19,7 @@ import { present } from '../../../lib/store/items.ts';
 import { nodeKey } from '../../../lib/store/keys.ts';
 import { updating } from '../../../lib/store/write.ts';
 import { parseAsWritten } from '../../../lib/json.ts';
-import { banNode, unbanNode } from '../../../lib/registry/bans.ts';
+import { setNodeBan } from '../../../lib/registry/bans.ts';
 import { administer, newContext } from '../registry/administration.ts';
 
 const statuses: Record<string, NodeRecord['status']> = {
@@ -147,7 +147,7 @@ export const ban = command({
   examples: ['node ban demo-node --reason "Copies another node; see case 7"'],
   impact: async ({ node }) => `bans ${await describeNode(node)}`,
   async run({ node: nodeId }, { reason }, { actor }) {
-    const { changed } = await banNode(newContext(), actor, nodeId, reason);
+    const { changed } = await setNodeBan(newContext(), actor, nodeId, reason);
     const text = changed
       ? `Banned the node "${nodeId}".`
       : `The node "${nodeId}" was already banned for this reason: nothing changed.`;
@@ -161,7 +161,7 @@ export const unban = command({
   tellsOwners: true,
   examples: ['node unban demo-node'],
   async run({ node: nodeId }, _, { actor }) {
-    const { changed } = await unbanNode(newContext(), actor, nodeId);
+    const { changed } = await setNodeBan(newContext(), actor, nodeId, undefined);
     const text = changed
       ? `Unbanned the node "${nodeId}".`
       : `The node "${nodeId}" was not banned: nothing changed.`;

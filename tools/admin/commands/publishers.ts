@@ -12,7 +12,7 @@ import { PublisherId } from '@node-registry/registry-rules/names';
 import { isRunByPage } from '@node-registry/registry-rules/web-address';
 import { command, UsageError } from '../command.ts';
 import { fields, table } from '@node-registry/command-line/table';
-import { banPublisher, unbanPublisher } from '../../../lib/registry/bans.ts';
+import { setPublisherBan } from '../../../lib/registry/bans.ts';
 
 export const create = command({
   parameters: ['publisher'],
@@ -150,7 +150,7 @@ export const ban = command({
   examples: ['publisher ban acme --reason "Account taken over, case 812"'],
   impact: async ({ publisher }) => `bans ${await describePublisher(publisher)}`,
   async run({ publisher: id }, { reason }, { actor }) {
-    const { result, changed } = await banPublisher(newContext(), actor, id, reason);
+    const { result, changed } = await setPublisherBan(newContext(), actor, id, reason);
     const text = changed
       ? `Banned the publisher "${id}".`
       : `The publisher "${id}" was already banned for this reason: nothing changed.`;
@@ -164,7 +164,7 @@ export const unban = command({
   tellsOwners: true,
   examples: ['publisher unban acme'],
   async run({ publisher: id }, _, { actor }) {
-    const { result, changed } = await unbanPublisher(newContext(), actor, id);
+    const { result, changed } = await setPublisherBan(newContext(), actor, id, undefined);
     const text = changed
       ? `Unbanned the publisher "${id}".`
       : `The publisher "${id}" was not banned: nothing changed.`;

@@ -8,11 +8,11 @@ import { newContext } from './administration.ts';
 const flagged = 'NodeVersionStatusFlagged';
 
 /** Adds a warning. Without a reason, removes it. */
-export function flagNodeVersion(
+export function setFlag(
   actor: Operator,
   nodeId: string,
   version: string,
-  reason?: string,
+  reason: string | undefined,
 ): Promise<Changed<NodeVersionRecord>> {
   const verb = reason === undefined ? 'unflag' : 'flag';
   const entry = { action: `node-version ${verb}`, ...(reason !== undefined && { detail: reason }) };
