@@ -122,10 +122,11 @@ export const conclude = command({
     const caller = user === undefined ? undefined : callerOf(user);
     const data: { user: string; attempts: number; before: number; after: number; skipped: number }[] = [];
     for (const [name, endings] of await findEndings({ ...span, caller }, source)) {
-      const before = endings.reduce((sum, { record }) => sum + record.credits, 0);
-      const after = endings.reduce((sum, { credits }) => sum + credits, 0);
-      const skipped = apply ? await concludeAll(actor, name, endings, source !== 'rejected', span) : 0;
-      data.push({ user: callerText(name), attempts: endings.length, before, after, skipped });
+      const done = apply ? await concludeAll(actor, name, endings, source !== 'rejected', span) : endings;
+      const before = done.reduce((sum, { record }) => sum + record.credits, 0);
+      const after = done.reduce((sum, { credits }) => sum + credits, 0);
+      const [attempts, skipped] = [done.length, endings.length - done.length];
+      data.push({ user: callerText(name), attempts, before, after, skipped });
     }
     const rows = data.map((each) => [each.user, each.attempts, each.before, each.after]);
     const text = table(['USER', 'ATTEMPTS', 'CREDITS', 'THEN'], rows, { none: 'No attempt matches.' });

@@ -60,7 +60,7 @@ function creditsOf({ task_id, credits_told, ...record }: AttemptRecord, source: 
   return billed && Math.max(0, Math.ceil(billed));
 }
 
-/** Returns how many attempts changed meanwhile, or are still open. One line of history grows with each of the others. */
+/** Returns those that have neither changed meanwhile, nor are still open. One line of history grows with each of them. */
 export async function concludeAll(
   actor: Operator,
   caller: string,
@@ -70,28 +70,24 @@ export async function concludeAll(
 ) {
   const change = { of: keyOfAccount(caller), action: 'usage conclude', subject: caller };
   const once = { id: randomUUID(), now: Date.now() };
-  let done = { count: 0, before: 0, after: 0 };
+  const done: Ending[] = [];
+  let sums = { before: 0, after: 0 };
   for (const ending of endings) {
-    const { count, before, after } = done;
-    const next = { count: count + 1, before: before + ending.record.credits, after: after + ending.credits };
-    const detail = `${next.count} from ${from} to ${to}: ${next.before} -> ${next.after} credits`;
+    const next = { before: sums.before + ending.record.credits, after: sums.after + ending.credits };
+    const detail = `${done.length + 1} from ${from} to ${to}: ${next.before} -> ${next.after} credits`;
     const history = { ...adminHistory(actor, { ...change, detail }, once), when: always };
     if (!(await conclude(caller, ending, isTask, history))) continue;
-    done = next;
+    sums = next;
+    done.push(ending);
     // Its end needs no poll: there is no such task.
     const { task_hash } = ending.record;
     if (!isTask && task_hash !== undefined)
       await update<TaskRecord>(newContext(), taskKey(task_hash), owesNothing, present);
   }
-  return endings.length - done.count;
+  return done;
 }
 
-async function conclude(
-  caller: string,
-  { record, credits }: Ending,
-  isTask: boolean,
-  history: Write,
-): Promise<boolean> {
+async function conclude(caller: string, { record, credits }: Ending, isTask: boolean, history: Write) {
   const { at, sk, n, credits: before } = record;
   const concluded_at = new Date().toISOString();
   const end = { payment: isTask ? 'taken' : 'rejected', credits, is_exact: true, concluded_at } as const;
