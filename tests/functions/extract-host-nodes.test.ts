@@ -8,11 +8,10 @@ import { archiveKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { extractor } from '../../lib/uploads/extract-archive.ts';
 import { hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { lanes } from '../../lib/work/lanes.ts';
-import { lostAfterMs } from '../../lib/work/owe.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { stopDate } from '@node-registry/testing/clock';
-import { beforeNext, intercept } from '../support/intercept.ts';
+import { beforeNext } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { setFields, storedItem, storedNode } from '../support/registry.ts';
 import {
@@ -131,28 +130,6 @@ describe('a try that does not end', () => {
   const { waitSeconds } = lanes.extract;
   const tries = waitSeconds.length + 1;
 
-  /** What remains of an invocation that was killed while it read the archive. */
-  async function killWhileReading(upload: Upload): Promise<void> {
-    const killed = Promise.withResolvers<void>();
-    intercept(s3(), async ({ command, send }) => {
-      if (command !== 'HeadObjectCommand') return send();
-      killed.resolve();
-      return new Promise(() => {});
-    });
-    void handler(workEvent(upload), context);
-    await killed.promise;
-  }
-
-  test('is repeated once its lease is over if it was killed', async () => {
-    const upload = await publishPack('extracted-killed', pack(['Killed']));
-    stopDate(Date.now() + lostAfterMs);
-    await killWhileReading(upload);
-    expect(await storedVersion('extracted-killed', '1.0.0')).toMatchObject({
-      ...{ tries: 1, host_node_extract_status: 'pending', pending_shard: expect.stringMatching(/^extract-/) },
-      pending_since: new Date(Date.now() + lanes.extract.leaseSeconds * 1000).toISOString(),
-    });
-  });
-
   test('is repeated after a failure of S3, or if the archive is gone', async () => {
     const upload = await publishPack('extracted-retried', pack(['Retried']));
     const findArchive = () =>
@@ -248,15 +225,6 @@ describe('a try that does not end', () => {
     expect(await storedVersion('extracted-asked', '1.0.0')).toMatchObject({
       host_node_extract_status: 'pending',
     });
-  });
-
-  test('changes nothing by a publish once the pack was read', async () => {
-    const upload = await publishPack('extracted-judged', zip([{ name: '__init__.py', data: 'x = 1' }]));
-    await handler(workEvent(upload), context);
-    const before = await storedVersion('extracted-judged', '1.0.0');
-
-    await expect(publish('extracted-judged', '1.0.0')).rejects.toMatchObject({ code: 'version_exists' });
-    expect(await storedVersion('extracted-judged', '1.0.0')).toEqual(before);
   });
 });
 

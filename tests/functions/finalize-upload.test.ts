@@ -212,32 +212,6 @@ describe('an upload URL', () => {
 });
 
 describe('the messages of an upload', () => {
-  test('publish one archive once, however often they come and its address is used', async () => {
-    const upload = await publish('flooded-good', '1.0.0');
-    for (const _ of [1, 2, 3]) await put(upload, archive);
-    loggedLines.length = 0;
-    await Promise.all([1, 2, 3, 4, 5].map(() => finalize(upload)));
-
-    expect(outcomes('flooded-good').filter((outcome) => outcome === 'published')).toHaveLength(1);
-    expect(lines('work').filter(({ pk }) => pk === 'NODE#flooded-good')).not.toContainEqual(
-      expect.objectContaining({ level: 'error' }),
-    );
-    expect(await storedVersion('flooded-good', '1.0.0')).toMatchObject(active);
-    expect(await findObject(stagingKey(upload))).toBeUndefined();
-  });
-
-  test('are all heard: an archive that comes during a check of another is checked next', async () => {
-    const upload = await uploaded('corrected', bad);
-    const come = async () => {
-      await put(upload, archive);
-      await finalize(upload);
-    };
-    beforeNext(s3(), /^GetObjectCommand$/, come, 1);
-    await finalize(upload);
-
-    expect(await storedVersion('corrected', '1.0.0')).toMatchObject(active);
-  });
-
   test('are heard while a look that found nothing ends', async () => {
     stopDate();
     const upload = await publish('overheard', '1.0.0');
