@@ -27,16 +27,9 @@ const keys = [
   ...selfServiceContracts.map(({ method, path }) => `${method} ${path}`),
   'GET /users/publishers/',
 ];
-const cors = {
-  allowedOrigins: ['*'],
-  allowedMethods: [],
-  allowedHeaders: [],
-  exposedResponseHeaders: [],
-  maxAge: 1,
-};
 const load = async () => handler as HttpFunction;
 const routes = keys.map((key) => ({ key, timeoutMs: 20_000, load }));
-const gateway = untilEnd(await startGateway({ port: 0, routes, cors }));
+const gateway = untilEnd(await startGateway({ port: 0, routes }));
 
 interface Asked {
   path?: Record<string, string>;

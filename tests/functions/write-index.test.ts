@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/write-index.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
-import { updateConfig } from '../../lib/index/catalog-files.ts';
 import * as paths from '@node-registry/registry-rules/index-paths';
 import type { CatalogEntry } from '@node-registry/registry-rules/schemas/index-files';
 import { hostNodeBansKey, hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
@@ -128,17 +127,6 @@ describe('writeIndex', () => {
         created_at: expect.any(String),
       },
     ]);
-  });
-
-  test('writes the catalog in both sizes while it grows, since readers use either', async () => {
-    const soon = { deadline: Date.now() + 10_000 };
-    await addPublishedNode('both');
-    await updateConfig(soon, (config) => ({ ...config, next_pieces: 2 }));
-    await follow(nodeKey('both'));
-    await updateConfig(soon, ({ next_pieces: _, ...config }) => config);
-
-    expect(await linesOf('both')).toHaveLength(1);
-    expect(await linesOf('both', 2)).toHaveLength(1);
   });
 
   test('reads all versions again when the ban of a publisher is lifted', async () => {
@@ -358,11 +346,5 @@ describe('writeIndex', () => {
       expect(await page(path)).toContain('<meta name="robots" content="noindex">');
       expect(await page(path)).not.toContain('curl');
     }
-  });
-
-  test('writes only under index/ and pages/', async () => {
-    const keys = await keysBelow('');
-    expect(keys.length).toBeGreaterThan(10);
-    expect(keys.filter((key) => !/^(?:index\/v1|pages\/nodes|archives)\//.test(key))).toEqual([]);
   });
 });

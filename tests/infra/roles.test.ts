@@ -3,7 +3,7 @@ import type { Part } from '../../infra/plugins/references.ts';
 import { upperFirst } from '../../infra/template/alarm-resources.ts';
 import { asText } from './intrinsics.ts';
 import { loadPaidContracts } from '../../infra/operations.ts';
-import { isServed, ownStatements, statementsOf } from '../support/rights.ts';
+import { isServed, ownStatements, ownText } from '../support/rights.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { type Packaged, packagedStage, properties, type Template } from './packaging.ts';
 
@@ -101,8 +101,8 @@ describe('the roles', () => {
   });
 
   test('grant the table, the bucket and the queues as the tests let each function reach them', () => {
-    const packaged = [...statementsOf(stage.template)].map(
-      ([role, list]) => [role, list.filter(isServed)] as const,
+    const packaged = [...statements(stage.template)].map(
+      ([role, list]) => [role, JSON.parse(ownText(list)).filter(isServed)] as const,
     );
 
     expect(new Map(packaged.filter(([role]) => role !== 'RolloutRole'))).toEqual(ownStatements());

@@ -128,7 +128,9 @@ function casesOf(room: Room, first: string, commands: readonly string[]): Case[]
     if (isLong || only !== undefined) return all;
     if (fault === 'last') return [];
     const isNamed = room.pairs.includes(`${first} | ${second}`);
-    if (second === first) return isNamed || !room.works[first]?.isRare ? writes : [];
+    // Killed before its first write, it has done nothing.
+    if (second === first)
+      return isNamed || !room.works[first]?.isRare ? writes.slice(fault === 'stop' ? 1 : 0) : [];
     if (fault !== 'meet') return [];
     if (isNamed) return writes;
     if (room.works[first]?.isRare) return [];

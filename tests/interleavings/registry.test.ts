@@ -98,7 +98,7 @@ async function settle() {
     for (const { pk, sk, intent, moved_to, again_at } of items)
       if (intent && (moved_to || again_at))
         await setFields(keyOf({ pk, sk }), moved_to ? { moved_at: past } : { again_at: past });
-    const aligned = await align('settled');
+    const aligned = await align('settled', items);
     if ((aligned.isDone && owing.length === 0) || round > maxRounds) return { items, keys };
     for (const version of owing) await workOff(version);
   }

@@ -17,6 +17,7 @@ import { underPlan } from '../support/wire-faults.ts';
 import { eventOf, workEvent } from '../support/uploads.ts';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import type { NodeVersionRecord } from '../../lib/registry/records.ts';
+import type { Item } from '../../lib/store/items.ts';
 import { readItems, worldOf } from './worlds.ts';
 
 /** How a work ended. What failed is repeated, if whoever calls it repeats it. */
@@ -81,9 +82,10 @@ export const command = (line: string, after?: Past): Work => ({
 const decision = (line: string, after?: Past): Work => ({ ...command(line, after), isDecision: true });
 
 /** Does what the nodes and publishers owe, as far as one message of each goes. */
-export async function align(id: string): Promise<Ending> {
-  const items = await underPlan(undefined, readItems);
-  const owing = items.filter((item) => laneOf(alignedRecord(item)) === 'align');
+export async function align(id: string, items?: readonly Item[]): Promise<Ending> {
+  const owing = (items ?? (await underPlan(undefined, readItems))).filter(
+    (item) => laneOf(alignedRecord(item)) === 'align',
+  );
   for (const { pk, sk, tries } of owing) {
     const message = { MessageId: id, Body: JSON.stringify({ pk, sk, tries }) };
     await alignRegistry(messagesOf([message]), invocation(id));

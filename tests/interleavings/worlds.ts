@@ -1,6 +1,6 @@
 import '../support/queue.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -156,9 +156,8 @@ export function inWorld<Result>(world: World, work: () => Promise<Result>): Prom
   return asOperator(() => inside.run(world, work));
 }
 
-export function closeWorld({ bucket, ...world }: World): void {
+export function closeWorld(world: World): void {
   freeTables.push(world);
-  rmSync(folderOf(bucket), { recursive: true });
 }
 
 /** Every item of the world's table. */

@@ -4,7 +4,6 @@ import { parseObject } from '../../lib/json.ts';
 import { lanes } from '../../lib/work/lanes.ts';
 import { kindOf, type Target, targetsOf } from '../../tools/local/dynamodb-units.ts';
 import { plain } from '../infra/intrinsics.ts';
-import type { Template } from '../infra/packaging.ts';
 import { deniedFile } from './roles.ts';
 
 /*
@@ -69,17 +68,6 @@ export function ownStatements(): Statements {
     ]),
   );
   return own;
-}
-
-/** Those of a packaged stage. */
-export function statementsOf({ Resources }: Pick<Template, 'Resources'>): Statements {
-  const roles = Object.entries(Resources).filter(([, { Type }]) => Type === 'AWS::IAM::Role');
-  return new Map(
-    roles.map(([name, { Properties }]) => [
-      name,
-      JSON.parse(ownText(Properties.Policies[0].PolicyDocument.Statement)),
-    ]),
-  );
 }
 
 function roleOf(name: string): string {

@@ -36,7 +36,7 @@ export function routesOf(stage: LocalStage): Route[] {
 interface Settings {
   port: number;
   routes: readonly Route[];
-  cors: Cors;
+  cors?: Cors;
   /** Gets each answered request, except preflights. */
   onAnswer?: RequestLog['add'];
 }
@@ -53,7 +53,7 @@ export function startGateway({ port, routes, cors, onAnswer = () => {} }: Settin
     // The API's CORS rules decide about other origins, as on a deployed stage.
     const foreign = rejectForeign(request, () => true);
     if (foreign !== undefined) return void response.writeHead(foreign).end();
-    const preflight = preflightReply(cors, request);
+    const preflight = cors && preflightReply(cors, request);
     if (preflight) return send(response, preflight);
     const started = performance.now();
     const body = await buffer(request);
@@ -61,7 +61,7 @@ export function startGateway({ port, routes, cors, onAnswer = () => {} }: Settin
     const { statusCode: status = 200, headers = {}, body: received = '' } = reply;
     const id = String(headers['x-request-id'] ?? '');
     onAnswer(loggedRequest({ request, id, started, status, received, sent: body.toString() }));
-    send(response, { ...reply, headers: { ...headers, ...corsHeaders(cors, request) } });
+    send(response, { ...reply, headers: { ...headers, ...(cors && corsHeaders(cors, request)) } });
   };
   return startHttpServer(serve, port);
 }
