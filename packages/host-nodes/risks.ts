@@ -1,11 +1,12 @@
 import type { StmtNode } from 'py-ast';
 import { limits } from './limits.ts';
-import { isPart, type Part, parseSource, partsOf, pushInner } from './source.ts';
+import { isPart, type Part, parseSource, partsOf } from './source.ts';
 
 /*
  * Calls in a pack's code that an administrator may want to review. Well-known packs make all of them, so they
  * are facts and not a verdict. Reads every file, including those that the evaluator did not import. Follows
- * names through imports only, so `run = subprocess.run` passes, and obfuscated code may hide its calls.
+ * names through imports only, so `run = subprocess.run` passes, a function of the pack named `eval` counts as
+ * Python's, and obfuscated code may hide its calls.
  */
 
 /** The risk of a called function, by its full name. A file without one of a risk's words has no such call. */
@@ -75,27 +76,15 @@ export class Risks {
 
   #walk(body: readonly StmtNode[]): void {
     const known = this.#found.size;
-    const imported: Names = Object.create(null);
-    const called: [Part, Names][] = [];
-    const scopes: [readonly object[], Names, Names][] = [[body, imported, imported]];
-    for (const [roots, names, own] of scopes)
-      for (const part of partsOf(roots, this.#left)) {
-        this.#left -= 1;
-        const { nodeType } = part;
-        if (nodeType === 'Call') called.push([part, names]);
-        else if (nodeType === 'Import' || nodeType === 'ImportFrom') addImports(imported, part);
-        else if (nodeType === 'List' || nodeType === 'Tuple') this.#readCommand(partsIn(part.elts));
-        else if (part.type_params) {
-          // A function or a class.
-          own[part.name as string] = '.';
-          const inner = Object.create(names);
-          const parts: Part[] = [];
-          pushInner(part, parts);
-          // Names in a class body are not visible in its methods.
-          scopes.push([parts.reverse(), part.bases ? names : inner, inner]);
-        }
-      }
-    for (const [call, names] of called) this.#readCall(call, names);
+    const names: Names = new Map();
+    const called: Part[] = [];
+    for (const part of partsOf(body, this.#left, true)) {
+      this.#left -= 1;
+      if (part.nodeType === 'Call') called.push(part);
+      else if (part.nodeType === 'Import' || part.nodeType === 'ImportFrom') addImports(names, part);
+      else if (part.nodeType === 'List' || part.nodeType === 'Tuple') this.#readCommand(partsIn(part.elts));
+    }
+    for (const call of called) this.#readCall(call, names);
     if (this.#found.size > known) this.#words = wordsOf(calls.filter(([risk]) => !this.#found.has(risk)));
   }
 
@@ -123,8 +112,8 @@ const installCommand = /(?:^|[ /\\])pip3?\s+(?:-\S+\s+)*install(?:\s|$)/;
 const maxWord = 200;
 const maxCommandParts = 100;
 
-/** The meanings of names in a file; those of an inner function inherit from the surrounding ones. */
-type Names = Record<string, string>;
+/** The full names of a file's imports. */
+type Names = Map<string, string>;
 
 function partsIn(value: unknown): readonly Part[] {
   if (typeof value !== 'object' || value === null) return none;
@@ -139,9 +128,9 @@ function addImports(imported: Names, part: Part): void {
   for (const { name, asname } of partsIn(part.names)) {
     const full = from + String(name);
     const [first = ''] = full.split('.');
-    if (typeof asname === 'string') imported[asname] = full;
-    else if (from === '') imported[first] = first;
-    else imported[String(name)] = full;
+    if (typeof asname === 'string') imported.set(asname, full);
+    else if (from === '') imported.set(first, first);
+    else imported.set(String(name), full);
   }
 }
 
@@ -161,7 +150,7 @@ const maxDots = 10;
 
 function baseName(part: Part, names: Names, isModule: boolean): string | undefined {
   if (part.nodeType === 'Name') {
-    const known = names[String(part.id)];
+    const known = names.get(String(part.id));
     return known ?? (isModule ? undefined : String(part.id));
   }
   // `__import__("os").system` and `import_module("os").system`.

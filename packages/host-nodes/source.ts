@@ -61,21 +61,22 @@ export function isPart(value: unknown): value is Part {
   return typeof value === 'object' && value !== null && 'nodeType' in value;
 }
 
-/** Every part of a tree, except inside functions and classes, without recursion: trees may be very deep. */
-export function partsOf(roots: readonly object[], max: number = limits.riskParts): Part[] {
+/** Every part of a tree, inside functions and classes only if asked, without recursion: trees may be very deep. */
+export function partsOf(roots: readonly object[], max: number = limits.riskParts, isWhole = false): Part[] {
   const stack = roots.filter(isPart).reverse();
   const parts: Part[] = [];
   while (parts.length < max) {
     const part = stack.pop();
     if (part === undefined) break;
     parts.push(part);
-    if (part.nodeType !== 'Name' && part.nodeType !== 'Constant' && !part.type_params) pushInner(part, stack);
+    const isLeaf = part.nodeType === 'Name' || part.nodeType === 'Constant';
+    if (!isLeaf && (isWhole || !part.type_params)) pushInner(part, stack);
   }
   return parts;
 }
 
 /** Pushes the children of a part onto a stack, the first on top. */
-export function pushInner(part: Part, stack: Part[]): void {
+function pushInner(part: Part, stack: Part[]): void {
   const from = stack.length;
   for (const field in part) {
     const value = part[field];

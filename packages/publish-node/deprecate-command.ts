@@ -25,13 +25,8 @@ function changelogFor(old: string | null | undefined, { changelog, reason, undo 
 }
 
 /** Changes a published version: a publish that names no other field of it is an edit. */
-export async function deprecateCommand(
-  text: string,
-  label: string | undefined,
-  flags: DeprecateFlags,
-  mean: Mean,
-): Promise<Ending> {
-  const { node, version } = wantedOf(label === undefined ? text : `${text}@${label}`);
+export async function deprecateCommand(text: string, flags: DeprecateFlags, mean: Mean): Promise<Ending> {
+  const { node, version } = wantedOf(text);
   if (version === undefined) throw new Failure('usage', `Name the version: ${node}@VERSION.`);
   const { publisher = (await readPyProject('.')).metadata.publisher } = flags;
   mean({ publisher, node, version });

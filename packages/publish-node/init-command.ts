@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { PublisherId } from '@node-registry/registry-rules/names';
 import { parse } from 'smol-toml';
 import { confirm } from '@node-registry/command-line/confirm';
@@ -33,7 +32,8 @@ export async function initCommand(folder: string, flags: Metadata, address: Addr
   if (tool?.['node-registry'] !== undefined) {
     throw new Failure('usage', `${path} has a [tool.node-registry] table already. Change it there.`);
   }
-  const publisher = flags.publisher ?? known.publisher ?? (await askForPublisher());
+  const publisher = flags.publisher ?? known.publisher;
+  if (publisher === undefined) throw new Failure('usage', 'Name the publisher: --publisher ID.');
   if (!PublisherId.safeParse(publisher).success) {
     throw new Failure(
       'usage',
@@ -142,12 +142,4 @@ async function originOf(root: string): Promise<string | undefined> {
   const [, host, path] =
     /^(?:https:\/\/(?:[^@/]*@)?|(?:ssh:\/\/)?git@)([^/:\s]+)[/:](\S+?)(?:\.git)?\s*$/.exec(address) ?? [];
   return host === undefined ? undefined : `https://${host}/${path}`;
-}
-
-async function askForPublisher(): Promise<string> {
-  if (process.stdin.isTTY !== true) throw new Failure('usage', 'Name the publisher: --publisher ID.');
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question('Publisher (the id your registry gave you): ');
-  terminal.close();
-  return answer.trim();
 }

@@ -239,14 +239,12 @@ function addOwning(program: Command, act: Act): void {
     .option('--tags <tag>', 'A tag; may be repeated', collect);
   for (const field of ['icon', 'banner', 'repository', 'license']) edit.option(`--${field} <text>`);
   ownerOptions(edit);
-  identityOptions(add(program, deprecateAbout).arguments('<node[@version]> [version]'))
+  identityOptions(add(program, deprecateAbout).argument('<node@version>'))
     .option('--publisher <id>', 'The publisher; default: from the pyproject.toml here')
     .option('--undo', 'Undo the deprecation')
     .option('--reason <text>', 'Why, as the last line of its change log')
     .addOption(new Option('--changelog <text>', 'A new change log of this version').conflicts('reason'))
-    .action((node: string, version: string | undefined, flags) =>
-      act(flags, (mean) => deprecateCommand(node, version, flags, mean)),
-    );
+    .action((text: string, flags) => act(flags, (mean) => deprecateCommand(text, flags, mean)));
 }
 
 /** The commands that work without a token. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { delimiter, dirname, join, relative, resolve } from 'node:path';
+import { delimiter, join, relative } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { startRegistry } from '../support/publishing.ts';
@@ -138,24 +138,14 @@ const runner = await serve((_, response) => response.end(JSON.stringify({ value:
 
 const required = (input: unknown) => Object(input).required === true;
 
-describe('the publish-node action', () => {
-  const action = 'packages/publish-node/action/action.yml';
-  const job = () => ({
-    GITHUB_ACTIONS: 'true',
-    ACTIONS_ID_TOKEN_REQUEST_URL: `${runner.url}/?v=1`,
-    ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'secret of the job',
-    ...registry.access,
-  });
+const action = 'packages/publish-node/action/action.yml';
 
+describe('the publish-node action', () => {
   test('publishes a folder as the job, and sets the published version as its outputs', async () => {
     const directory = await packFolder('by-action');
     const version = { node_id: 'by-action', version: '1.1.0' };
     const other = { version: 'v1.1.0', 'other-version': 'true' };
-    const plan = await runAction(
-      action,
-      { registry: registry.api.url, 'dry-run': 'true', ...other, package: tarball },
-      { directory, temporary: registry.directory, env: job() },
-    );
+    const plan = await runAction(directory, { 'dry-run': 'true', ...other });
     const { sha256 } = plan.outputs;
     const active = { status: 'NodeVersionStatusActive', downloadUrl: 'http://localhost/a.zip', sha256 };
     const entry = { identifier: version, status: 'success', node_version: { ...version, ...active } };
@@ -164,11 +154,7 @@ describe('the publish-node action', () => {
       { status: 409, body: { error: 'version_exists', message: 'It exists.' } },
       { status: 200, body: { node_versions: [entry] } },
     );
-    const run = await runAction(
-      action,
-      { registry: registry.api.url, ...other, package: tarball },
-      { directory, temporary: registry.directory, env: job() },
-    );
+    const run = await runAction(directory, other);
 
     expect(plan.steps).toEqual(['Check and unpack the command', 'Publish']);
     expect(plan.outputs).toMatchObject({ version: '1.1.0', status: 'dry_run', 'download-url': '' });
@@ -181,8 +167,8 @@ describe('the publish-node action', () => {
   test('sends the ID token of the job and fails like the command, even if a token is stored', async () => {
     const directory = await packFolder('rejected-action');
     registry.api.reset();
-    const given = { registry: registry.api.url, package: tarball, changelog: 'a "quoted" $(text)' };
-    const run = await runAction(action, given, { directory, temporary: registry.directory, env: job() });
+    const changelog = 'a "quoted" $(text)';
+    const run = await runAction(directory, { changelog });
     const [publish] = registry.api.received;
     const body = JSON.parse(String(publish?.body));
 
@@ -192,7 +178,7 @@ describe('the publish-node action', () => {
     expect(run.stdout + run.stderr).not.toContain('"node_version"');
     expect(publish?.headers.authorization).toBeUndefined();
     expect(body.personal_access_token).toBe(idToken);
-    expect(body.node_version.changelog).toBe(given.changelog);
+    expect(body.node_version.changelog).toBe(changelog);
   });
 
   test('runs nothing of a workspace with an .npmrc, programs and a package of the name of the command', async () => {
@@ -211,8 +197,7 @@ describe('the publish-node action', () => {
       ...Object.fromEntries(programs.map((path) => [path, `#!/bin/sh\ntouch ${marker}\n`])),
     });
     await Promise.all(programs.map((path) => chmod(join(directory, path), 0o755)));
-    const given = { registry: registry.api.url, 'dry-run': 'true', package: relative(directory, tarball) };
-    const run = await runAction(action, given, { directory, temporary: registry.directory, env: job() });
+    const run = await runAction(directory, { 'dry-run': 'true', package: relative(directory, tarball) });
 
     expect([run.code, run.outputs.status]).toEqual([0, 'dry_run']);
     expect(existsSync(marker)).toBe(false);
@@ -223,10 +208,9 @@ describe('the publish-node action', () => {
     const download = await serve((_, response) => response.end(bytes));
     const directory = await packFolder('by-digest');
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    const runs = ['', 'a'.repeat(64), sha256].map((digest) => {
-      const given = { registry: registry.api.url, 'dry-run': 'true', package: download.url, sha256: digest };
-      return runAction(action, given, { directory, temporary: registry.directory, env: job() });
-    });
+    const runs = ['', 'a'.repeat(64), sha256].map((digest) =>
+      runAction(directory, { 'dry-run': 'true', package: download.url, sha256: digest }),
+    );
     const [without, other, right] = await Promise.all(runs);
 
     for (const run of [without, other]) {
@@ -272,18 +256,10 @@ describe('the publish-node action', () => {
   });
 });
 
-interface Step {
-  name: string;
-  if?: string;
-  /** Another action, such as one that sets Node up: this machine has it. */
-  uses?: string;
-  run: string;
-  env?: Record<string, string>;
-}
-
 interface Action {
   inputs: Record<string, { default?: string }>;
-  runs: { steps: Step[] };
+  /** `uses` is another action, such as one that sets Node up: this machine has it. */
+  runs: { steps: { name: string; uses?: string; run: string; env?: Record<string, string> }[] };
 }
 
 interface Run extends Ending {
@@ -294,36 +270,28 @@ interface Run extends Ending {
   summary: string;
 }
 
-/** Runs the steps of a composite action as a GitHub runner does: inputs put in, conditions read, bash with -e. */
-async function runAction(
-  path: string,
-  given: Record<string, string>,
-  { directory, temporary, env }: { directory: string; temporary: string; env: NodeJS.ProcessEnv },
-): Promise<Run> {
-  const { inputs, runs }: Action = parse(await readFile(path, 'utf8'));
-  const values = Object.fromEntries(
-    Object.entries(inputs).map(([name, { default: standard = '' }]) => [name, given[name] ?? standard]),
-  );
-  const place = await mkdtemp(join(temporary, 'runner-'));
-  const output = join(place, 'output');
-  const summary = join(place, 'summary');
+/** Runs the action's steps in a folder as a job on GitHub does: inputs put in, bash with -e. */
+async function runAction(directory: string, inputs: Record<string, string>): Promise<Run> {
+  const { inputs: known, runs }: Action = parse(await readFile(action, 'utf8'));
+  const given: Record<string, string> = { registry: registry.api.url, package: tarball, ...inputs };
+  const inputOf = (_: string, name = '') => given[name] ?? known[name]?.default ?? `no input ${name}`;
+  const place = await mkdtemp(join(registry.directory, 'runner-'));
+  const [output, summary] = [join(place, 'output'), join(place, 'summary')];
   await Promise.all([output, summary].map((file) => writeFile(file, '')));
   const run: Run = { code: 0, stdout: '', stderr: '', steps: [], outputs: {}, summary: '' };
-  for (const step of runs.steps) {
-    if (!isWanted(step.if, values) || step.uses !== undefined) continue;
+  for (const step of runs.steps.filter(({ uses }) => uses === undefined)) {
     run.steps.push(step.name);
-    const stepEnv = Object.fromEntries(
-      Object.entries(step.env ?? {}).map(([name, text]) => [name, withInputs(text, values)]),
-    );
-    const { code, stdout, stderr } = await runFile('bash', ['-e', '-o', 'pipefail', '-c', step.run], {
-      cwd: directory,
-      env: {
-        ...env,
-        ...stepEnv,
-        ...{ RUNNER_TEMP: place, GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary },
-        ...{ GITHUB_WORKSPACE: directory, GITHUB_ACTION_PATH: resolve(dirname(path)) },
-      },
-    });
+    const variables = Object.entries(step.env ?? {}).map(([name, text]) => [
+      ...[name, text.replaceAll(/\$\{\{ inputs\.([\w-]+) \}\}/g, inputOf)],
+    ]);
+    const env = {
+      ...{ ...registry.access, ...Object.fromEntries(variables), GITHUB_ACTIONS: 'true' },
+      ...{ ACTIONS_ID_TOKEN_REQUEST_URL: `${runner.url}/?v=1` },
+      ...{ ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'secret of the job', GITHUB_WORKSPACE: directory },
+      ...{ RUNNER_TEMP: place, GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary },
+    };
+    const shell = ['-e', '-o', 'pipefail', '-c', step.run];
+    const { code, stdout, stderr } = await runFile('bash', shell, { cwd: directory, env });
     run.stdout += stdout;
     run.stderr += stderr;
     run.code = code;
@@ -333,18 +301,4 @@ async function runAction(
   run.outputs = Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2)));
   run.summary = await readFile(summary, 'utf8');
   return run;
-}
-
-function isWanted(condition: string | undefined, inputs: Record<string, string>): boolean {
-  if (condition === undefined) return true;
-  const [, name, operator] = /^inputs\.([\w-]+) (==|!=) ''$/.exec(condition) ?? [];
-  if (name === undefined) throw new Error(`The condition "${condition}" is not understood.`);
-  return (inputs[name] === '') === (operator === '==');
-}
-
-function withInputs(text: string, inputs: Record<string, string>): string {
-  return text.replaceAll(/\$\{\{ inputs\.([\w-]+) \}\}/g, (_, name: string) => {
-    if (inputs[name] === undefined) throw new Error(`There is no input "${name}".`);
-    return inputs[name];
-  });
 }

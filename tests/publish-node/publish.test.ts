@@ -91,18 +91,15 @@ describe('publish-node with a folder', () => {
 test('publish-node deprecate marks a published version and takes it back, with a changelog, and publishes none', async () => {
   await write({ 'pyproject.toml': project('aged').replace('dependencies = ["numpy>=2", "pillow"]', '') });
   await publishFolder();
-  const deprecate = (...args: string[]) =>
-    publishNode(['deprecate', 'aged', ...args], { cwd: folder, env: access });
+  const deprecate = (version: string, ...args: string[]) =>
+    publishNode(['deprecate', `aged@${version}`, ...args], { cwd: folder, env: access });
   const absent = await deprecate('9.0.0');
   const marked = await deprecate('v1.0', '--changelog', 'Use 2.0.0.');
   const during = await storedVersion('aged');
   const undone = await deprecate('1.0.0', '--undo', '--json');
 
   const reasoned = await deprecate('1.0.0', '--reason', 'It is slow.');
-  const repeated = await publishNode(['deprecate', 'aged@1.0.0', '--reason', 'It is slow.'], {
-    cwd: folder,
-    env: access,
-  });
+  const repeated = await deprecate('1.0.0', '--reason', 'It is slow.');
   expect([reasoned.code, repeated.code]).toEqual([0, 0]);
   expect((await storedVersion('aged'))?.changelog).toBe('Use 2.0.0.\n\nDeprecated: It is slow.');
   // All but the first change nothing any more, as after a lost response.

@@ -33,15 +33,6 @@ describe('the tags of a pack', () => {
     expect(risksOf(code)).toEqual([risk]);
   });
 
-  test.each([
-    ['a method', 'class A:\n    def eval(self): return 1\neval("1")'],
-    ['a method of the same class', 'class A:\n    def eval(self): return eval("1")'],
-    ['a function inside another one', 'def f():\n    def eval(x): return x\n    return eval("1")\neval("1")'],
-    ['a method under a condition', 'class A:\n    if x:\n        def eval(self): pass\neval("1")'],
-  ])('finds a tag next to %s of the same name', (_, code) => {
-    expect(risksOf(code)).toEqual(['calls-eval']);
-  });
-
   test('returns several tags in the order of their catalog', () => {
     const code = 'import os, subprocess\nos.system(f"{x} -m pip install y")\nsubprocess.run(eval("a"))';
 
@@ -50,16 +41,6 @@ describe('the tags of a pack', () => {
 
   test.each([
     ['a method of the same name', 'model.eval()\nself.exec()\nx.system("a")\nx.load("a")'],
-    ['a function of its own', 'def eval(x): return x\neval("1")'],
-    ['a function of its own in a function', 'def f():\n    def eval(x): return x\n    return eval("1")'],
-    [
-      'a function of its own under a condition',
-      'if x:\n    def eval(x): return x\nelse:\n    pass\neval("1")',
-    ],
-    [
-      'a function of its own that a method calls',
-      'class A:\n    def f(self): return eval(1)\ndef eval(x): pass',
-    ],
     ['an own module of the same name', 'from .subprocess import run\nrun("a")'],
     ['weights only', 'import torch\ntorch.load("a.pt", weights_only=True)'],
     ['JSON', 'import json\njson.load(open("a"))'],

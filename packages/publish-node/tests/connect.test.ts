@@ -57,7 +57,7 @@ describe('a token', () => {
   const commands: [string, string[]][] = [
     ['publish', ['publish', '.', ...named, '--version', '1.0.0', '--token', token]],
     ['withdraw', ['withdraw', '.', ...named, '--access-token', 'a.b.c']],
-    ['deprecate', ['deprecate', 'x', '1.0.0', '--publisher', 'me', '--token', token]],
+    ['deprecate', ['deprecate', 'x@1.0.0', '--publisher', 'me', '--token', token]],
   ];
 
   test.each(commands)('goes to http only where --allow-http says so: %s', async (_, args) => {
