@@ -115,10 +115,7 @@ export function finishExtraction(
   { by, status, reason, nodes, openFields, tags }: FoundHostNodes,
   { also = [], givenUp }: { also?: readonly Write[]; givenUp?: Changes<NodeVersionRecord> } = {},
 ): Promise<boolean> {
-  const first = {
-    version: nodeVersionKey(archive.node_id, archive.version),
-    node: nodeKey(archive.node_id),
-  };
+  const first = { version: nodeVersionKey(archive.node_id, archive.version), node: nodeKey(archive.node_id) };
   return decide(context, { first }, (found, { now }) => {
     const version = nodeVersionRecord(found.version);
     if (version?.id !== archive.id || version.sha256 !== archive.sha256) return { result: false };

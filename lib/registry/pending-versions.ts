@@ -65,9 +65,9 @@ function oldEntries(begun: BegunRecord | undefined): EntryName[] {
 }
 
 /** The versions to look up, if as many were begun as may be pending. */
-export function toLookUp(begun: BegunRecord | undefined): Key[] {
-  if (!isFull(begun) || secondsFull(begun) > 0) return [];
-  return oldEntries(begun).map(keyOfEntry);
+export function toLookUp(begun: BegunRecord | undefined) {
+  const each = isFull(begun) && secondsFull(begun) <= 0 ? oldEntries(begun).map(keyOfEntry) : [];
+  return { each, fields: ['pk', 'sk', 'status', 'publisher_id'] };
 }
 
 function isFull(begun: BegunRecord | undefined): boolean {
@@ -102,9 +102,10 @@ export function roomFor(
   const message = `${MAX_PENDING_VERSIONS} versions of this publisher wait for their archives; upload those first.`;
   const seconds = secondsFull(begun);
   if (seconds > 0) return { error: tooMany(message, seconds) };
-  const waiting = new Set(
-    lookedUp.filter(({ status }) => status === pending).map((version) => keyName(version)),
-  );
+  // One that was given away may wait for an archive of its new publisher.
+  const isWaiting = ({ status, publisher_id }: NodeVersionRecord) =>
+    status === pending && begunVersionsKey(publisher_id).pk === begun?.pk;
+  const waiting = new Set(lookedUp.filter(isWaiting).map((version) => keyName(version)));
   const gone = oldEntries(begun).filter((name) => !waiting.has(keyName(keyOfEntry(name))));
   return gone.length > 0 ? { gone } : { error: tooMany(message, pendingRetrySeconds), isFull: true };
 }

@@ -169,7 +169,7 @@ async function moreReadsOf(context: Context, publication: Publication, found: Fi
       version && isEdit(version, publication)
         ? rivalOf(nodeRecord(found.node), version.id, await listVersions(context, publication.nodeId))
         : undefined,
-    lookedUp: { each: version ? [] : toLookUp(begunRecord(found.begun)), fields: ['pk', 'sk', 'status'] },
+    lookedUp: toLookUp(version ? undefined : begunRecord(found.begun)),
   };
 }
 
