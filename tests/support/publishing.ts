@@ -34,7 +34,7 @@ export async function startRegistry() {
   setVariables({ WORK_QUEUES: sqs.queueUrl('') });
   const mapping = { timeoutMs: 120_000, batchSize: 1, maximumConcurrency: 2 };
   const consumers = Object.entries({ finalize, extract }).map(([lane, handler]) =>
-    consumeQueue({ queueUrl: sqs.queueUrl(lane), load: async () => handler, ...mapping }),
+    consumeQueue({ queue: sqs.queue(lane), load: async () => handler, ...mapping }),
   );
   queueOnUpload(bucket, sqs.queue('finalize'));
   const api = await startHttpApi();

@@ -1,96 +1,66 @@
-import {
-  DeleteMessageBatchCommand,
-  type Message,
-  ReceiveMessageCommand,
-  SQSClient,
-} from '@aws-sdk/client-sqs';
+import type { Message } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { type Invocation, invocationOf } from './invocation.ts';
 import type { Queue } from './sqs-queue.ts';
 
 export type QueueHandler = (event: SQSEvent, invocation: Invocation) => Promise<SQSBatchResponse | undefined>;
 
-/** As in serverless.yml. */
-interface Mapping {
+interface EventSource {
+  queue: Queue;
+  load: () => Promise<QueueHandler>;
+  /** These as in serverless.yml. */
   timeoutMs: number;
   batchSize: number;
   maximumConcurrency: number;
 }
 
-interface EventSource extends Mapping {
-  queueUrl: string;
-  load: () => Promise<QueueHandler>;
-}
-
 const waitSeconds = 5;
+const drainMs = 30_000;
 
 /**
  * Lets a queue call a function as Lambda's event source mapping does: batches in parallel up to a limit;
  * messages that the function doesn't report as failed are deleted.
  */
 export function consumeQueue(source: EventSource): { stop: () => Promise<void> } {
-  const client = new SQSClient({
-    endpoint: new URL(source.queueUrl).origin,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+  const { queue, load, timeoutMs, batchSize: max, maximumConcurrency: length } = source;
   const stopping = new AbortController();
-  const workers = Array.from({ length: source.maximumConcurrency }, async () => {
-    while (!stopping.signal.aborted) await consumeBatch(client, source, stopping.signal);
+  const { signal } = stopping;
+  const pass: QueueHandler = async (...given) => (await load())(...given);
+  const workers = Array.from({ length }, async () => {
+    while (!signal.aborted && !queue.isClosed)
+      // Nothing is deleted after a crash; the function has logged why.
+      await passBatch(queue, pass, timeoutMs, { max, waitSeconds, signal }).catch(() => {});
   });
   const stop = async () => {
     stopping.abort();
     await Promise.all(workers);
-    client.destroy();
   };
   return { stop };
 }
 
-async function consumeBatch(client: SQSClient, source: EventSource, signal: AbortSignal): Promise<void> {
-  const { queueUrl: QueueUrl, load, timeoutMs, batchSize } = source;
-  const command = new ReceiveMessageCommand({
-    QueueUrl,
-    MaxNumberOfMessages: batchSize,
-    WaitTimeSeconds: waitSeconds,
-    MessageSystemAttributeNames: ['All'],
-  });
-  const { Messages = [] } = await client
-    .send(command, { abortSignal: signal })
-    .catch(() => ({ Messages: [] }));
-  if (Messages.length === 0) return;
-  const result = await load()
-    .then((handler) => handler(eventOf(Messages), invocationOf(timeoutMs)))
-    // Nothing is deleted after a crash; the function has logged why.
-    .catch(() => ({
-      batchItemFailures: Messages.map(({ MessageId = '' }) => ({ itemIdentifier: MessageId })),
-    }));
-  const failed = failuresIn(result);
-  const Entries = Messages.filter(({ MessageId = '' }) => !failed.has(MessageId)).map(
-    ({ MessageId: Id, ReceiptHandle }) => ({ Id, ReceiptHandle }),
-  );
-  if (Entries.length > 0)
-    await client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries })).catch(() => {});
-}
-
 /** Passes the visible messages to a handler in this process, batch by batch. Returns their number. */
-export async function drainQueue(queue: Queue, handler: QueueHandler, batchSize = 10): Promise<number> {
-  const never = new AbortController().signal;
+export async function drainQueue(queue: Queue, handler: QueueHandler, max = 10): Promise<number> {
+  const { signal } = new AbortController();
   for (let messages = 0; ; ) {
-    const request = { max: batchSize, waitSeconds: 0, visibilitySeconds: queue.visibilitySeconds };
-    const received = await queue.receive(request, never);
-    if (received.length === 0) return messages;
-    messages += received.length;
-    const result = await handler(eventOf(received), invocationOf(drainMs));
-    const failed = failuresIn(result);
-    for (const { MessageId, ReceiptHandle } of received)
-      if (!failed.has(MessageId)) queue.remove(ReceiptHandle);
+    const passed = await passBatch(queue, handler, drainMs, { max, waitSeconds: 0, signal });
+    if (passed === 0) return messages;
+    messages += passed;
   }
 }
 
-const drainMs = 30_000;
-
-function failuresIn(result: SQSBatchResponse | undefined): Set<string> {
-  return new Set(result?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+async function passBatch(
+  queue: Queue,
+  handler: QueueHandler,
+  timeoutMs: number,
+  { signal, ...request }: { max: number; waitSeconds: number; signal: AbortSignal },
+): Promise<number> {
+  const received = await queue.receive({ ...request, visibilitySeconds: queue.visibilitySeconds }, signal);
+  if (received.length === 0) return 0;
+  const result = await handler(eventOf(received), invocationOf(timeoutMs));
+  const failed = new Set(result?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+  for (const { MessageId, ReceiptHandle } of received)
+    if (!failed.has(MessageId)) queue.remove(ReceiptHandle);
+  return received.length;
 }
 
 /** The event that Lambda builds from messages. */

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { PublicRead } from './count-on-download.ts';
 import { S3Error } from './s3-error.ts';
 import type { ObjectName } from './s3-objects.ts';
 
@@ -31,18 +30,6 @@ export function isListing(query: URLSearchParams): boolean {
 export function isPublicRead({ method }: IncomingMessage, { key, versionId }: Target): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
   return isRead && versionId === undefined && publicPrefixes.some((prefix) => key.startsWith(prefix));
-}
-
-export function publicReadOf(
-  { method = '', url = '', headers }: IncomingMessage,
-  status: number,
-  bytes: string,
-): PublicRead | undefined {
-  const { pathname, searchParams } = new URL(url, 'http://localhost');
-  if (headers.authorization !== undefined || searchParams.has('X-Amz-Signature')) return undefined;
-  const [, start = '-'] = (status === 206 && /^bytes=(\d+)/.exec(headers.range ?? '')) || [];
-  const stem = pathname.replace(/^\/[^/]*/, '');
-  return { method, stem, status, agent: headers['user-agent'] ?? '-', rangeStart: start, bytes };
 }
 
 /** Undefined for a range that S3 ignores. */

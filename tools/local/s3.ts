@@ -6,19 +6,15 @@ import { pipeline } from 'node:stream/promises';
 import type { S3Event } from 'aws-lambda';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
 import { type CorsHeaders, corsHeaders, localCorsRules, preflightHeaders } from './cors-rules.ts';
-import type { PublicRead } from './count-on-download.ts';
 import { isLocalPage, localOnly } from './local-only.ts';
 import { xml } from './s3-bodies.ts';
 import { S3Objects } from './s3-objects.ts';
 import { accessDenied, S3Error } from './s3-error.ts';
 import { type Answer, type DenialOf, S3 } from './s3-operations.ts';
-import { publicReadOf } from './s3-requests.ts';
 
 interface Server extends HttpServer {
   /** Called for every object that is put or copied, as S3 sends its events. */
   onObjectCreated: (listener: (event: S3Event) => void) => void;
-  /** Called for every read without a signature, as the distribution writes its log. */
-  onPublicRead: (listener: (read: PublicRead) => void) => void;
 }
 
 type Listener = (event: S3Event) => void;
@@ -36,7 +32,6 @@ export async function startS3(
   for (const name of ['', bucketName, ...(bucketName === '' ? [] : [`${bucketName}-logs`])])
     await mkdir(`${directory}/${name}`, { recursive: true });
   const listeners: Listener[] = [];
-  const readers: ((read: PublicRead) => void)[] = [];
   const rules = await localCorsRules();
   const s3 = new S3(new S3Objects(directory), denialOf, (event) => {
     for (const listener of listeners) listener(event);
@@ -49,8 +44,6 @@ export async function startS3(
       const answer =
         request.method === 'OPTIONS' ? preflight(preflightHeaders(rules, request)) : await s3.answer(request);
       await send(request, response, answer, cors);
-      const read = publicReadOf(request, answer.status, String(response.getHeader('content-length') ?? 0));
-      if (read) for (const tell of readers) tell(read);
     } catch (error) {
       // A broken connection needs no response.
       if (!(error instanceof S3Error) || response.headersSent) throw error;
@@ -64,7 +57,6 @@ export async function startS3(
   return {
     ...server,
     onObjectCreated: (listener) => void listeners.push(listener),
-    onPublicRead: (listener) => void readers.push(listener),
   };
 }
 

@@ -1,14 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 
-export class SqsError extends Error {
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 interface Message {
   id: string;
   body: string;
@@ -27,11 +18,6 @@ interface DeadLetter {
   send: (body: string, group: string | undefined) => void;
 }
 
-interface QueueOptions {
-  deadLetter?: DeadLetter | undefined;
-  delaySeconds?: number | undefined;
-}
-
 interface Request {
   max: number;
   waitSeconds: number;
@@ -47,27 +33,22 @@ interface Received {
   Attributes: Record<string, string>;
 }
 
-/** AWS doesn't show more messages of a standard queue at the same time. */
-const maxInFlight = 120_000;
 const lookAgainMs = 20;
 
 /** A standard queue: at least once, in any order. It passes groups on, and leaves fairness to AWS. */
 export class Queue {
   readonly visibilitySeconds: number;
-  /** For messages without a delay of their own. */
-  readonly delaySeconds: number;
   /** A test's faults: the share of messages that are shown twice, whether their order is lost, an outage. */
   readonly faults = { duplicates: 0, isShuffled: false, isDown: false };
+  isClosed = false;
   readonly #deadLetter: DeadLetter | undefined;
   readonly #messages = new Map<string, Message>();
   readonly #byHandle = new Map<string, Message>();
   #skippedMs = 0;
-  #isClosed = false;
   #changed = Promise.withResolvers<void>();
 
-  constructor(visibilitySeconds: number, { deadLetter, delaySeconds = 0 }: QueueOptions = {}) {
+  constructor(visibilitySeconds: number, deadLetter?: DeadLetter) {
     this.visibilitySeconds = visibilitySeconds;
-    this.delaySeconds = delaySeconds;
     this.#deadLetter = deadLetter;
   }
 
@@ -79,7 +60,7 @@ export class Queue {
 
   /** Ends all waiting receives. */
   close(): void {
-    this.#isClosed = true;
+    this.isClosed = true;
     this.#wake();
   }
 
@@ -95,7 +76,7 @@ export class Queue {
 
   send(
     body: string,
-    { group, delaySeconds = this.delaySeconds }: { group?: string | undefined; delaySeconds?: number } = {},
+    { group, delaySeconds = 0 }: { group?: string | undefined; delaySeconds?: number } = {},
   ): string {
     const id = randomUUID();
     const now = this.#now();
@@ -117,8 +98,8 @@ export class Queue {
   async receive({ max, waitSeconds, visibilitySeconds }: Request, signal: AbortSignal): Promise<Received[]> {
     const end = Date.now() + waitSeconds * 1000;
     for (;;) {
-      const taken = signal.aborted || this.#isClosed ? [] : this.#take(max, visibilitySeconds);
-      if (taken.length > 0 || signal.aborted || this.#isClosed || Date.now() >= end) return taken;
+      const taken = signal.aborted || this.isClosed ? [] : this.#take(max, visibilitySeconds);
+      if (taken.length > 0 || signal.aborted || this.isClosed || Date.now() >= end) return taken;
       // A delay or a visibility timeout ends without an event.
       const tick = Promise.withResolvers<void>();
       const timer = setTimeout(tick.resolve, lookAgainMs);
@@ -140,11 +121,7 @@ export class Queue {
 
   #take(max: number, visibilitySeconds: number): Received[] {
     const now = this.#now();
-    const messages = [...this.#messages.values()];
-    const inFlight = messages.filter(({ handle, visibleAt }) => handle !== undefined && visibleAt > now);
-    if (inFlight.length >= maxInFlight)
-      throw new SqsError('OverLimit', `More than ${maxInFlight} messages are in flight.`);
-    const visible = messages.filter((message) => this.#isVisible(message, now));
+    const visible = [...this.#messages.values()].filter((message) => this.#isVisible(message, now));
     if (this.faults.isShuffled) visible.sort(() => Math.random() - 0.5);
     return visible.slice(0, max).map((message) => this.#show(message, now + visibilitySeconds * 1000));
   }

@@ -4,17 +4,24 @@ import { text } from 'node:stream/consumers';
 import { isObject, type JsonObject, parseObject } from '../../lib/json.ts';
 import { startHttpServer } from '../processes/http-server.ts';
 import { localOnly } from './local-only.ts';
-import { Queue, SqsError } from './sqs-queue.ts';
+import { Queue } from './sqs-queue.ts';
 
 /*
  * SQS over HTTP, as strict as AWS for everything that this service relies on. Written by hand: the servers on
  * npm use the query protocol, which today's SDK no longer does, and none of them repeats a message on demand.
  */
 
+class SqsError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
 interface QueueSettings {
   visibilitySeconds: number;
-  /** For messages without a delay of their own. */
-  delaySeconds?: number;
   /** The queue for messages that were received this often and not deleted. */
   deadLetter?: { queue: string; maxReceiveCount: number };
 }
@@ -39,17 +46,15 @@ export async function startSqs(
   denialOf?: DenialOf,
 ): Promise<Sqs> {
   const queues = new Map<string, Queue>();
-  for (const [name, { visibilitySeconds, delaySeconds, deadLetter: letters }] of Object.entries(settings)) {
+  for (const [name, { visibilitySeconds, deadLetter: letters }] of Object.entries(settings)) {
     const deadLetter = letters && {
       maxReceiveCount: letters.maxReceiveCount,
       send: (body: string, group: string | undefined) => queues.get(letters.queue)?.send(body, { group }),
     };
-    queues.set(name, new Queue(visibilitySeconds, { deadLetter, delaySeconds }));
+    queues.set(name, new Queue(visibilitySeconds, deadLetter));
   }
   const serve = localOnly(async (request, response) => {
-    const gone = new AbortController();
-    response.on('close', () => gone.abort());
-    const answer = await run(queues, request, gone.signal, denialOf).catch((error: unknown) => {
+    const answer = await run(queues, request, denialOf).catch((error: unknown) => {
       if (error instanceof SqsError) return error;
       throw error;
     });
@@ -80,7 +85,6 @@ function found(queues: ReadonlyMap<string, Queue>, name: string): Queue {
 async function run(
   queues: ReadonlyMap<string, Queue>,
   request: IncomingMessage,
-  signal: AbortSignal,
   denialOf?: DenialOf,
 ): Promise<object> {
   const { authorization = '', 'x-amz-target': target = '' } = request.headers;
@@ -91,31 +95,14 @@ async function run(
   if (!input) throw new SqsError('SerializationException', 'The body is not a JSON object.');
   const denial = denialOf?.(request, body);
   if (denial !== undefined) throw new SqsError('AccessDeniedException', denial);
-  const action = actions[String(target).replace('AmazonSQS.', '')];
-  if (!action) throw new SqsError('InvalidAction', `Unknown target ${target}.`);
+  // Nothing else goes over HTTP: the event sources have the queues themselves.
+  if (target !== 'AmazonSQS.SendMessageBatch')
+    throw new SqsError('InvalidAction', `Unknown target ${target}.`);
   const name = new URL(string(input, 'QueueUrl')).pathname.split('/').at(-1) ?? '';
   const queue = found(queues, name);
   if (queue.faults.isDown) throw new SqsError('ServiceUnavailable', 'The queue is down.');
-  return action(queue, input, signal);
+  return sendBatch(queue, input);
 }
-
-/** The operations that this service and its event sources use. */
-type Action = (queue: Queue, input: JsonObject, signal: AbortSignal) => object | Promise<object>;
-
-const actions: Record<string, Action> = {
-  SendMessageBatch: (queue, input) => batch(input, (entry) => send(queue, entry)),
-  ReceiveMessage: async (queue, input, signal) => ({
-    Messages: await queue.receive(
-      {
-        max: number(input, 'MaxNumberOfMessages', 1, 1, maxBatch),
-        waitSeconds: number(input, 'WaitTimeSeconds', 0, 0, 20),
-        visibilitySeconds: number(input, 'VisibilityTimeout', queue.visibilitySeconds, 0, 43_200),
-      },
-      signal,
-    ),
-  }),
-  DeleteMessageBatch: (queue, input) => batch(input, (entry) => remove(queue, entry)),
-};
 
 // Tab, line feed, carriage return, and the characters of XML.
 const allowedText = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]+$/u;
@@ -130,20 +117,15 @@ function send(queue: Queue, input: JsonObject): object {
     );
   const group = input.MessageGroupId === undefined ? undefined : string(input, 'MessageGroupId');
   if (group !== undefined && !groupShape.test(group)) throw invalid('MessageGroupId');
-  const id = queue.send(body, {
-    group,
-    delaySeconds: number(input, 'DelaySeconds', queue.delaySeconds, 0, 900),
-  });
+  const { DelaySeconds: delaySeconds = 0 } = input;
+  if (!Number.isInteger(delaySeconds) || Number(delaySeconds) < 0 || Number(delaySeconds) > 900)
+    throw invalid('DelaySeconds');
+  const id = queue.send(body, { group, delaySeconds: Number(delaySeconds) });
   return { MessageId: id, MD5OfMessageBody: createHash('md5').update(body).digest('hex') };
 }
 
-function remove(queue: Queue, input: JsonObject): object {
-  queue.remove(string(input, 'ReceiptHandle'));
-  return {};
-}
-
 /** Each entry succeeds or fails independently. */
-function batch(input: JsonObject, run: (entry: JsonObject) => object): object {
+function sendBatch(queue: Queue, input: JsonObject): object {
   const entries = Array.isArray(input.Entries) ? input.Entries.filter(isObject) : [];
   if (entries.length === 0) throw new SqsError('EmptyBatchRequest', 'The batch has no entries.');
   if (entries.length > maxBatch)
@@ -155,7 +137,7 @@ function batch(input: JsonObject, run: (entry: JsonObject) => object): object {
   for (const entry of entries) {
     const Id = string(entry, 'Id');
     try {
-      Successful.push({ Id, ...run(entry) });
+      Successful.push({ Id, ...send(queue, entry) });
     } catch (error) {
       if (!(error instanceof SqsError)) throw error;
       Failed.push({ Id, Code: error.code, Message: error.message, SenderFault: true });
@@ -169,12 +151,6 @@ function string(input: JsonObject, name: string): string {
   if (typeof value !== 'string' || value === '')
     throw new SqsError('MissingParameter', `${name} is missing.`);
   return value;
-}
-
-function number(input: JsonObject, name: string, standard: number, min: number, max: number): number {
-  const value = input[name] ?? standard;
-  if (!Number.isInteger(value) || Number(value) < min || Number(value) > max) throw invalid(name);
-  return Number(value);
 }
 
 function invalid(name: string): SqsError {

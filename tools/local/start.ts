@@ -19,7 +19,6 @@ import {
 import { startAccount } from './account.ts';
 import { banner } from './banner.ts';
 import { consumeQueue, type QueueHandler } from './consume-queue.ts';
-import { countOnDownload } from './count-on-download.ts';
 import { lockFolder, runningStack } from './data-folder.ts';
 import { demo } from './demo.ts';
 import { createTable } from './dynamodb.ts';
@@ -192,8 +191,6 @@ async function startStores(): Promise<Sqs> {
 
 async function startBucket(port: number, uploads: Queue): Promise<Part> {
   const bucket = await startS3(port, `${localDirectory}/s3`, bucketName);
-  const logBucket = localEnvironment.LOG_BUCKET_NAME;
-  void run(Promise.resolve(countOnDownload(bucket, logBucket, () => loadStarted('count-downloads'))));
   queueOnUpload(bucket, uploads);
   return bucket;
 }
@@ -211,7 +208,7 @@ async function consumeQueues(stage: LocalStage, sqs: Sqs): Promise<void> {
     for (const { sqs: source } of each.events) {
       if (source === undefined) continue;
       const consumer = consumeQueue({
-        queueUrl: sqs.queueUrl(queueNameOf(source)),
+        queue: sqs.queue(queueNameOf(source)),
         load: () => loadStarted<QueueHandler>(fileOf(each)),
         timeoutMs: timeoutMsOf(stage, each),
         batchSize: source.batchSize,
