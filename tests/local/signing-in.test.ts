@@ -225,7 +225,7 @@ inBrowser('the page for accounts', () => {
     expect(await page.getByText('nrp_').count()).toBe(0);
     await open(page, 'Invite somebody');
     await press(page, 'Make a link');
-    const link = await page.locator('code', { hasText: '#invitation=' }).textContent();
+    const link = await page.locator('pre', { hasText: '#invitation=' }).textContent();
 
     const requested: string[] = [];
     const emil = await signedInAs('emil', `#${link?.split('#')[1]}`);

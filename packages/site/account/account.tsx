@@ -1,10 +1,10 @@
 import { createRegistryClient, type RegistryClient, type Reply } from '@node-registry/registry-client';
 import { render } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Action, Box, decoded, Form, sentenceOf, useRead } from './parts.tsx';
+import { Action, Box, decoded, Form, sentenceOf, useHash, useRead } from './parts.tsx';
 import { PublisherView } from './publisher.tsx';
 import { begin, finish, type SignInSettings } from './sign-in.ts';
-import { SpendingView } from './spending.tsx';
+import { SpendingView, useSpending } from './spending.tsx';
 
 export type Ask = RegistryClient['account'];
 type User = Reply<'getUser'>;
@@ -41,7 +41,7 @@ function App({ ask, settings, token }: { ask: Ask; settings: SignInSettings; tok
 }
 
 function SignedIn({ ask, user }: { ask: Ask; user: User }) {
-  const view = useView();
+  const view = useHash() || '#/';
   const publishers = useRead(() => ask('listPublishersForUser', {}), 'publishers');
   const [, id] = /^#\/publishers\/(.+)$/.exec(view) ?? [];
   return (
@@ -61,7 +61,7 @@ function SignedIn({ ask, user }: { ask: Ask; user: User }) {
           {...{ ask, invitation: decoded(view.slice('#invitation='.length)), onAccepted: publishers.again }}
         />
       )}
-      {view === '#/spending' && <SpendingView ask={ask} />}
+      {view === '#/spending' && <Spending ask={ask} />}
       {id !== undefined && <PublisherView {...{ ask, user, id: decoded(id), onChange: publishers.again }} />}
       {view === '#/' && (
         <>
@@ -104,6 +104,10 @@ function SignedIn({ ask, user }: { ask: Ask; user: User }) {
   );
 }
 
+function Spending({ ask }: { ask: Ask }) {
+  return <SpendingView title="Spending" spending={useSpending(ask)} />;
+}
+
 function Invitation({
   ask,
   invitation,
@@ -131,18 +135,6 @@ function Invitation({
       />
     </Box>
   );
-}
-
-/** The part of the page that the address names. */
-function useView(): string {
-  const read = () => (location.hash === '' ? '#/' : location.hash);
-  const [view, setView] = useState(read);
-  useEffect(() => {
-    const hear = () => setView(read());
-    addEventListener('hashchange', hear);
-    return () => removeEventListener('hashchange', hear);
-  }, []);
-  return view;
 }
 
 function Page(props: { apiUrl: string; settings: SignInSettings; token: string | undefined }) {

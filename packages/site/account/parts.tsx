@@ -136,28 +136,53 @@ export function Form(props: {
   );
 }
 
+const copiedMs = 2000;
+
+/** A text with a button that copies it. */
+export function Copyable({ text, label = 'The text' }: { text: string; label?: string }) {
+  const [said, setSaid] = useState('');
+  const copy = async () => {
+    setSaid(
+      await navigator.clipboard.writeText(text).then(
+        () => 'Copied',
+        () => 'Not copied',
+      ),
+    );
+    setTimeout(() => setSaid(''), copiedMs);
+  };
+  return (
+    <div class="copyable">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable. */}
+      <pre tabIndex={0}>{text}</pre>
+      <button type="button" onClick={copy} aria-label={`Copy: ${label}`}>
+        {said || 'Copy'}
+      </button>
+    </div>
+  );
+}
+
 /** A secret that is shown once, until it is put away. */
 export function Secret({ text, about, onDone }: { text: string; about: string; onDone: () => void }) {
-  const [said, setSaid] = useState('Copy');
-  const copy = () =>
-    navigator.clipboard.writeText(text).then(
-      () => setSaid('Copied'),
-      () => setSaid('Not copied'),
-    );
   return (
     <div class="notice warn" role="status">
       <p>{about} It is not shown again.</p>
-      <p class="copyable">
-        <code>{text}</code>
-        <button type="button" onClick={copy}>
-          {said}
-        </button>
-        <button type="button" onClick={onDone}>
-          Done
-        </button>
-      </p>
+      <Copyable text={text} />
+      <button type="button" onClick={onDone}>
+        Done
+      </button>
     </div>
   );
+}
+
+/** What the address has behind its path: the view that it names. */
+export function useHash(): string {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const hear = () => setHash(location.hash);
+    addEventListener('hashchange', hear);
+    return () => removeEventListener('hashchange', hear);
+  }, []);
+  return hash;
 }
 
 export function Time({ at }: { at: string | undefined }) {

@@ -108,7 +108,3 @@ const { media } = await registry.${method}(${written}, {
 });
 console.log(media);`;
 }
-
-export function creditsOf(count: number): string {
-  return `${count.toLocaleString('en-US')} ${count === 1 ? 'credit' : 'credits'}`;
-}

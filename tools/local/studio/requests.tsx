@@ -1,5 +1,5 @@
+import { countOf } from '@node-registry/site/text';
 import type { LoggedRequest } from '../request-log.ts';
-import { creditsOf } from './operations.ts';
 
 const toneOf = (status: number) => (status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good');
 
@@ -20,7 +20,7 @@ export function Requests({ requests }: { requests: readonly LoggedRequest[] }) {
                 </code>
                 <span>{caller}</span>
                 <span>{ms} ms</span>
-                <span>{typeof credits === 'number' && creditsOf(credits)}</span>
+                <span>{typeof credits === 'number' && countOf(credits, 'credit')}</span>
               </summary>
               <Text name="Error" value={error} />
               <Text name="Body" value={body} />

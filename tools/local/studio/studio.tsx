@@ -1,13 +1,13 @@
 import { createRegistryClient } from '@node-registry/registry-client';
+import { Copyable, useHash } from '@node-registry/site/parts';
+import { Figures, SpendingView, useSpending } from '@node-registry/site/spending';
 import { render } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { LoggedRequest } from '../request-log.ts';
 import type { StudioConfig } from './config.ts';
-import { Copyable } from './copyable.tsx';
 import { type Fields, type Operation, operations, type PaidCall } from './operations.ts';
 import { Registry } from './registry.tsx';
 import { Requests } from './requests.tsx';
-import { Days, Figures, useSpending } from './spending.tsx';
 import { TaskCard } from './task-card.tsx';
 import { TaskForm } from './task-form.tsx';
 import { orders, type Task, useTasks } from './tasks.ts';
@@ -30,7 +30,10 @@ function Studio({ config }: { config: StudioConfig }) {
   const { tasks, start, resume } = useTasks(registry);
   const view = useView();
   const { requests, isLive } = useStack();
-  const spending = useSpending(registry, requests);
+  const spending = useSpending(registry.account);
+  // Not after those that only read it.
+  const change = requests.find(({ path }) => /^\/(?:proxy|notifications)\//.test(path));
+  useEffect(() => void spending.again(), [change?.id]);
   const [operation, setOperation] = useState<Operation>(operations[0] as Operation);
   const [bodies, setBodies] = useState<Record<string, Fields>>({});
   const bodyOf = ({ name, start: begin }: Operation) => bodies[name] ?? begin(config);
@@ -66,7 +69,7 @@ function Studio({ config }: { config: StudioConfig }) {
             }}
           />
           <div class="stack">
-            <Figures spending={spending} />
+            {spending.data && <Figures spending={spending.data} />}
             {tasks.length === 0 && (
               <p class="empty">Your films and pictures appear here. Make the first one.</p>
             )}
@@ -93,9 +96,7 @@ function Studio({ config }: { config: StudioConfig }) {
       )}
       {view === 'spending' && (
         <div class="stack">
-          <h1>Spending of demo-owner</h1>
-          <Figures spending={spending} />
-          <Days {...spending} />
+          <SpendingView title="Spending of demo-owner" spending={spending} />
         </div>
       )}
       {view === 'registry' && (
@@ -129,13 +130,8 @@ const isOfPerson = ({ caller, path }: LoggedRequest) => caller !== 'provider' &&
 
 /** The part of the studio that the URL names. */
 function useView(): string {
-  const read = () => views.find((view) => `#${view}` === location.hash) ?? 'studio';
-  const [view, setView] = useState(read);
-  useEffect(() => {
-    const hear = () => setView(read());
-    addEventListener('hashchange', hear);
-    return () => removeEventListener('hashchange', hear);
-  }, []);
+  const hash = useHash();
+  const view = views.find((each) => `#${each}` === hash) ?? 'studio';
   useEffect(() => {
     for (const link of document.querySelectorAll('.top nav a'))
       if (link.getAttribute('href') === `/#${view}`) link.setAttribute('aria-current', 'page');

@@ -1,4 +1,5 @@
-import { creditsOf, operations } from './operations.ts';
+import { countOf } from '@node-registry/site/text';
+import { operations } from './operations.ts';
 import type { Task } from './tasks.ts';
 
 interface CardProps {
@@ -23,7 +24,7 @@ export function TaskCard({ task, onExtend, onResume }: CardProps) {
           <span class={`badge ${tones[state] ?? 'accent'}`}>{state}</span>
           <span>
             {kind}
-            {credits !== undefined && ` · ${creditsOf(credits)}`}
+            {credits !== undefined && ` · ${countOf(credits, 'credit')}`}
           </span>
           {creations.length > 0 && state === 'success' && (
             <button type="button" onClick={onExtend}>

@@ -1,11 +1,11 @@
+import { Copyable } from '@node-registry/site/parts';
+import { countOf } from '@node-registry/site/text';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { StudioConfig } from './config.ts';
-import { Copyable } from './copyable.tsx';
 import { Field, without } from './field.tsx';
 import {
   asCode,
   asCurl,
-  creditsOf,
   type Fields,
   type Operation,
   operations,
@@ -88,7 +88,7 @@ export function TaskForm({ config, operation, body, films, onChoose, onChange, o
         </select>
       </div>
       <p class="price" role="status">
-        <span>At most</span> <b>{ceiling === undefined ? '…' : creditsOf(ceiling)}</b>
+        <span>At most</span> <b>{ceiling === undefined ? '…' : countOf(ceiling, 'credit')}</b>
       </p>
       <button type="submit" class="button main">
         {operation.action}
