@@ -47,11 +47,10 @@ function take(): Count {
   const sent = taken.find(({ service }) => service === 'provider');
   const waited = taken.filter(({ service }) => service !== 'provider');
   const unitsByKind: Record<string, number> = {};
-  for (const { targets } of units.filter(({ writes }) => writes > 0))
-    for (const { target, units: written } of targets) {
-      const [kind = ''] = target.partition.split('#');
-      unitsByKind[kind] = (unitsByKind[kind] ?? 0) + written;
-    }
+  for (const { partition, writes } of units.filter(({ writes }) => writes > 0)) {
+    const [kind = ''] = partition.split('#');
+    unitsByKind[kind] = (unitsByKind[kind] ?? 0) + writes;
+  }
   const sum = (kind: 'reads' | 'writes' | 'indexWrites') => units.reduce((sum, each) => sum + each[kind], 0);
   return {
     ...{ reads: sum('reads'), writes: sum('writes'), indexWrites: sum('indexWrites') },

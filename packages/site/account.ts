@@ -1,7 +1,4 @@
-import { fileURLToPath } from 'node:url';
-import { noticesOf, packagesIn } from '@node-registry/command-line/bundled-packages';
-import { build } from 'esbuild';
-import { type BuiltFile, buildSite, toFile } from './build.ts';
+import { type BuiltFile, buildSite, bundlePages, toFile } from './build.ts';
 import { layout, plainSite, type Site } from './templates/layout.ts';
 import { html } from './templates/markup.ts';
 
@@ -42,16 +39,10 @@ export async function buildAccount(
   site: Site = plainSite,
   accent?: string,
 ): Promise<BuiltFile[]> {
-  const { outputFiles, metafile } = await build({
-    entryPoints: ['account.tsx', 'account.css'].map((name) =>
-      fileURLToPath(new URL(`account/${name}`, import.meta.url)),
-    ),
-    ...{ outdir: 'built', write: false, bundle: true, minify: true, format: 'esm', target: 'es2022' },
-    ...{ jsx: 'automatic', jsxImportSource: 'preact', conditions: ['in-tree', 'module'] },
-    ...{ legalComments: 'none', metafile: true, logLevel: 'warning' },
-  });
-  const made = outputFiles.map(({ path, contents }) =>
-    toFile(`site/${path.endsWith('.css') ? 'account.css' : 'account.js'}`, contents, 3600),
+  const made = await bundlePages(
+    new URL('account/', import.meta.url),
+    ['account.tsx', 'account.css'],
+    'account-third-party.txt',
   );
   const own = (await buildSite(site, accent)).filter(({ path }) => /\/(?:site\.css|icon\.png)$/.test(path));
   const page = layout(
@@ -68,7 +59,6 @@ export async function buildAccount(
   return [
     ...own,
     ...made,
-    toFile('site/account-third-party.txt', Buffer.from(noticesOf(packagesIn(metafile))), 3600),
     toFile('account/config.json', Buffer.from(JSON.stringify({ apiUrl: origins.apiUrl })), 60),
     toFile(accountPage, Buffer.from(page), 60),
   ];

@@ -42,37 +42,47 @@ const sources = ['search.ts', 'search-worker.ts', 'page.ts', 'site.css', 'search
  * their names, and a browser requests them again after an hour.
  */
 export async function buildSite(site: Site = plainSite, accent?: string): Promise<BuiltFile[]> {
+  const made = await bundlePages(new URL('pages/', import.meta.url), sources, 'third-party.txt');
+  return [
+    ...made.map((file) =>
+      file.path === 'site/site.css'
+        ? { ...file, content: Buffer.concat([Buffer.from(colorStyles(accent)), file.content]) }
+        : file,
+    ),
+    toFile('site/openapi.json', await readFile(new URL('../../docs/openapi.json', import.meta.url)), 3600),
+    toFile('site/icon.png', markPicture(64, 64, 0.9, accent), 3600),
+    toFile('site/preview.png', markPicture(1200, 630, 0.5, accent), 3600),
+    toFile(unknownPath, Buffer.from(unknownPage(site)), 60),
+    { ...toFile(homePath, Buffer.from(homePage(site, [])), 30), isFirst: true },
+    toFile(sitePage, Buffer.from(searchPage(site)), 60),
+  ];
+}
+
+/** Scripts and styles of pages, with the licenses of the packages in them. */
+export async function bundlePages(
+  folder: URL,
+  names: readonly string[],
+  licenses: string,
+): Promise<BuiltFile[]> {
   const { outputFiles, metafile } = await build({
-    entryPoints: sources.map((name) => fileURLToPath(new URL(`pages/${name}`, import.meta.url))),
+    entryPoints: names.map((name) => fileURLToPath(new URL(name, folder))),
     outdir: 'built',
     write: false,
     bundle: true,
     external: ['./search-catalog.js'],
     minify: true,
     format: 'esm',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
     conditions: ['in-tree', 'module'],
     target: 'es2022',
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
   });
-  const made = outputFiles.map(({ path, contents }) => {
-    const name = basename(path);
-    return toFile(
-      `site/${name}`,
-      name === 'site.css' ? Buffer.concat([Buffer.from(colorStyles(accent)), contents]) : contents,
-      3600,
-    );
-  });
   return [
-    ...made,
-    toFile('site/openapi.json', await readFile(new URL('../../docs/openapi.json', import.meta.url)), 3600),
-    toFile('site/third-party.txt', Buffer.from(noticesOf(packagesIn(metafile))), 3600),
-    toFile('site/icon.png', markPicture(64, 64, 0.9, accent), 3600),
-    toFile('site/preview.png', markPicture(1200, 630, 0.5, accent), 3600),
-    toFile(unknownPath, Buffer.from(unknownPage(site)), 60),
-    { ...toFile(homePath, Buffer.from(homePage(site, [])), 30), isFirst: true },
-    toFile(sitePage, Buffer.from(searchPage(site)), 60),
+    ...outputFiles.map(({ path, contents }) => toFile(`site/${basename(path)}`, contents, 3600)),
+    toFile(`site/${licenses}`, Buffer.from(noticesOf(packagesIn(metafile))), 3600),
   ];
 }
 

@@ -33,6 +33,15 @@ let client: RegistryClient;
 const document = await readFile('docs/notifications.md', 'utf8');
 const video = { model: 'vidq3-pro', prompt: 'rain on a lake' } as const;
 
+const keys = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
+
+/** A notification as the stack sends it now, and the key that verifies it. */
+function signed() {
+  const body = JSON.stringify({ task_id: '1', state: 'success' });
+  const headers = signatureHeaders(keys, { id: 'msg_1', body });
+  return { PUBLIC_KEY: keys[0]?.publicKey, SIGNED: JSON.stringify({ body, headers }) };
+}
+
 beforeAll(async () => {
   stack = await startLocalStack();
   client = createRegistryClient({ baseUrl: stack.apiUrl, accessToken: () => stack.token('OWNER') });
@@ -223,15 +232,9 @@ test('docs/examples shows the answer of every example', async () => {
 test('the typed client runs every example of its README', async () => {
   const archive = join(folder, 'my-node.zip');
   await writeFile(archive, demoArchive('1.2.0'));
-  const body = JSON.stringify({ task_id: '1', state: 'success' });
-  const keys = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
-  const env = {
-    ...stack.environment,
-    OWNER: stack.token('OWNER'),
-    NODE_REGISTRY_TOKEN: demo.personalAccessToken,
-    PUBLIC_KEY: keys[0]?.publicKey,
-    SIGNED: JSON.stringify({ body, headers: signatureHeaders(keys, { id: 'msg_1', body }) }),
-  };
+  const { environment, token } = stack;
+  const given = { OWNER: token('OWNER'), NODE_REGISTRY_TOKEN: demo.personalAccessToken };
+  const env = { ...environment, ...given, ...signed() };
   const place = { cwd: folder, env, apiUrl: stack.apiUrl, downloadsUrl: stack.siteUrl };
   const examples = await readExamples();
   const publishing = examples.filter((code) => code.includes('publish('));
@@ -361,16 +364,8 @@ describe('docs/examples/cookbook', () => {
   });
 
   function recipeEnvironment() {
-    const body = JSON.stringify({ task_id: '1', state: 'success' });
-    const keys = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
-    return {
-      ...plainEnvironment,
-      REGISTRY: stack.apiUrl,
-      ACCESS_TOKEN: stack.token('OWNER'),
-      DATABASE: ':memory:',
-      PUBLIC_KEY: keys[0]?.publicKey,
-      SIGNED: JSON.stringify({ body, headers: signatureHeaders(keys, { id: 'msg_1', body }) }),
-    };
+    const given = { REGISTRY: stack.apiUrl, ACCESS_TOKEN: stack.token('OWNER'), DATABASE: ':memory:' };
+    return { ...plainEnvironment, ...given, ...signed() };
   }
 
   async function startedTasks(): Promise<number> {
@@ -391,7 +386,6 @@ inBrowser('serves the typed client on a page of another origin', () => {
     });
     const { page, problems } = await openOrigin();
     await page.addScriptTag({ content: String(outputFiles[0]?.text) });
-    const keys = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
     const message = { id: 'msg_1', body: '{"state":"success"}' };
     const given = {
       url: stack.apiUrl,

@@ -5,6 +5,7 @@ import { directory } from '@node-registry/testing/folders';
 import { startDynamoDb } from '../../tools/local/dynamodb.ts';
 import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { startPages } from '../../tools/local/pages.ts';
+import { createRequestLog } from '../../tools/local/request-log.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 import { startSqs } from '../../tools/local/sqs.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
@@ -14,7 +15,7 @@ const simulators = await startSimulators();
 const s3 = await startS3(0, directory, 'bucket');
 const sqs = await startSqs(0, {});
 const issuer = await startIssuer(0, createSigningKey());
-const requests = { latest: () => [], listen: () => () => {} };
+const requests = createRequestLog({ write: () => true });
 const pages = await startPages({ ...{ port: 0, apiUrl: 'http://localhost:1' }, ...{ tokens: {}, requests } });
 const dynamodbUrl = String(process.env.AWS_ENDPOINT_URL_DYNAMODB);
 

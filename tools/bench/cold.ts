@@ -17,7 +17,6 @@ const reach: Record<string, number> = {
   'publish-node-version': 2.8,
   'bulk-node-versions': 4.8,
 };
-const parts = { cold: 'totalMs', init: 'initMs', 'cold cpu': 'cpuMs' } as const;
 
 /** From the start of each function's process to its response, relative to a handler without dependencies. */
 export async function measureColdStarts(
@@ -37,13 +36,9 @@ export async function measureColdStarts(
     for (const name of Object.keys(reach))
       Object.assign(runs, { [name]: await runOf(join('dist', name, 'index.js'), name) });
     const results: Record<string, ColdStart[]> = await inTurns(rounds, runs);
-    return Object.entries(reach).flatMap(([name, most]) =>
-      Object.entries(parts).map(([label, part]) => {
-        const [times = [], base = []] = [results[name], results.floor].map((some) =>
-          some?.map((it) => it[part]),
-        );
-        return ratio(`${label}: ${name}`, times, base, part === 'totalMs' ? most : undefined);
-      }),
+    const timesOf = (name: string) => (results[name] ?? []).map(({ totalMs }) => totalMs);
+    return Object.entries(reach).map(([name, most]) =>
+      ratio(`cold: ${name}`, timesOf(name), timesOf('floor'), most),
     );
   } finally {
     await lambda.stop();

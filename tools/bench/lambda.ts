@@ -16,15 +16,11 @@ const patienceMs = 30_000;
 /** The process's report about itself, once it has its response. */
 interface Report {
   answer: unknown;
-  /** Its CPU time by then, on all its threads. */
-  cpuMs: number;
   /** The modules of Node that it had loaded. */
   modules: string[];
 }
 
 export interface ColdStart extends Report {
-  /** From the start of the process until it requests its event. */
-  initMs: number;
   /** From the start of the process until its response has arrived. */
   totalMs: number;
   /** The lines that it printed. */
@@ -40,16 +36,11 @@ interface Start {
 /** Starts functions like Lambda, each in its own process, and measures the time to the first response. */
 export class Lambda {
   readonly #server = startHttpServer(async (request, response) => {
-    if (request.url === '/next') {
-      this.#asked();
-      response.end(this.#event);
-      return;
-    }
+    if (request.url === '/next') return response.end(this.#event);
     this.#answered(JSON.parse(await text(request)));
     response.end();
   });
   #event = '';
-  #asked: () => void = () => {};
   #answered: (report: Report) => void = () => {};
 
   async start({ file, event, environment }: Start): Promise<ColdStart> {
@@ -64,13 +55,9 @@ export class Lambda {
     });
     const [printed, errors] = [text(child.stdout), text(child.stderr)];
     return new Promise((done, fail) => {
-      let initMs = 0;
       let result: Omit<ColdStart, 'lines'> | undefined;
-      this.#asked = () => {
-        initMs = performance.now() - began;
-      };
       this.#answered = (report) => {
-        result = { initMs, totalMs: performance.now() - began, ...report };
+        result = { totalMs: performance.now() - began, ...report };
       };
       child.once('exit', async () => {
         if (result) done({ ...result, lines: (await printed).split('\n').slice(0, -1) });

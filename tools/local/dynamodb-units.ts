@@ -3,7 +3,7 @@ import { type Action, type Attributes, readWrite } from './dynamodb-protocol.ts'
 /** DynamoDB bills an item in units of a kilobyte, rounded up. */
 const unitBytes = 1024;
 
-export type UnitKind = 'reads' | 'writes';
+type UnitKind = 'reads' | 'writes';
 
 /** The target of a call. Without a sort key: a partition, of the table or an index. */
 export interface Target {
@@ -89,7 +89,7 @@ function sumOf(all: readonly { CapacityUnits: number }[]): number {
 }
 
 /** The units of a write of an item: at least one. */
-export function unitsOf(attributes: Attributes): number {
+function unitsOf(attributes: Attributes): number {
   return Math.max(1, Math.ceil(sizeOf(attributes) / unitBytes));
 }
 

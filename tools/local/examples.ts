@@ -1,37 +1,15 @@
-import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createPublicIndex, createRegistryClient, type PublishInput } from '@node-registry/registry-client';
+import { createPublicIndex, createRegistryClient } from '@node-registry/registry-client';
 import { refreshIndex } from '../../lib/downloads/count-downloads.ts';
 import { changeNumbers, dayBefore, publicDays } from '../../lib/registry/numbers.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
 import { demo } from './demo.ts';
+import examples from './examples.json' with { type: 'json' };
 import { zipOf } from './demo-archive.ts';
 import { admit } from './seed.ts';
 
-interface Examples {
-  publishers: { id: string; name: string; website: string }[];
-  nodes: Example[];
-}
-
-interface Example {
-  publisher: string;
-  id: string;
-  /** About how often it is downloaded on a day. */
-  daily: number;
-  node: NonNullable<PublishInput['node']>;
-  versions: PublishInput['version'][];
-  hostNodes: HostNode[];
-  readme: string;
-}
-
-interface HostNode {
-  name: string;
-  category: string;
-  description: string;
-  /** Each as Python has it, which for these is JSON. */
-  inputs: object;
-  outputs: string[];
-}
+const { publishers, nodes } = examples;
+type Example = (typeof nodes)[number];
 
 interface Place {
   apiUrl: string;
@@ -48,9 +26,6 @@ const pauseMs = 500;
  * the API, as their publishers would.
  */
 export async function publishExamples({ apiUrl, downloadsUrl, accessToken }: Place): Promise<void> {
-  const { publishers, nodes }: Examples = JSON.parse(
-    await readFile(new URL('examples.json', import.meta.url), 'utf8'),
-  );
   const registry = createRegistryClient({ baseUrl: apiUrl, accessToken });
   const publish = async ({ publisher, id, node, versions, ...pack }: Example) => {
     for (const version of versions) {

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { invocationOf, loadFunction } from './invocation.ts';
 
@@ -85,7 +84,7 @@ export function runSchedules(stage: LocalStage): { stop: () => Promise<void> } {
       const call = async () => {
         const handler = await loadFunction<ScheduledHandler>(fileOf(each));
         // The function has logged its own failure.
-        await handler(input ?? scheduledEvent(), invocationOf(timeoutMsOf(stage, each))).catch(() => {});
+        await handler(input ?? {}, invocationOf(timeoutMsOf(stage, each))).catch(() => {});
       };
       return everyMs.map((ms) => setInterval(call, ms).unref());
     }),
@@ -103,19 +102,4 @@ const unitMs: Record<string, number> = { minute: 60_000, hour: 3_600_000, day: 8
 function millisecondsOf(rate: string): number {
   const [, count, unit = ''] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(rate) ?? [];
   return Number(count) * (unitMs[unit] ?? Number.NaN);
-}
-
-function scheduledEvent(): object {
-  const time = new Date().toISOString();
-  return {
-    version: '0',
-    id: randomUUID(),
-    source: 'aws.events',
-    'detail-type': 'Scheduled Event',
-    account: '000000000000',
-    region: 'us-east-1',
-    time,
-    resources: [],
-    detail: {},
-  };
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { buildSite } from '@node-registry/site/build';
+import { buildSite, bundlePages, toFile } from '@node-registry/site/build';
 import { parseObject } from '../../lib/json.ts';
 import { referencePage } from '../openapi/reference-page.ts';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
@@ -13,7 +13,7 @@ import { isOwnPage, localOnly } from './local-only.ts';
 import { notificationPublicKey } from './public-key.ts';
 import type { RequestLog } from './request-log.ts';
 import { ceilingFor } from './ceiling.ts';
-import { buildStudio, studioConfig, studioNav, studioPage, tryPage } from './studio-files.ts';
+import { studioConfig, studioNav, studioPage, tryPage } from './studio-files.ts';
 
 interface Pages {
   port: number;
@@ -25,8 +25,6 @@ interface Pages {
 
 const types = {
   html: 'text/html; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
   json: 'application/json',
   zip: 'application/zip',
 };
@@ -47,28 +45,26 @@ export async function startPages(pages: Pages): Promise<HttpServer> {
   return startHttpServer(serve, pages.port);
 }
 
-function typeOf(name: string): string {
-  return name.endsWith('.js') ? types.js : types.css;
-}
-
 type Routes = Record<string, (url: URL, body: string) => Page | Promise<Page>>;
 
 async function routesOf({ apiUrl, tokens }: Pages): Promise<Routes> {
   const [accessToken = ''] = Object.values(tokens);
   const document = JSON.parse(await readFile('docs/openapi.json', 'utf8'));
   const reference = referencePage(document, { apiUrl, accessToken, nav: studioNav });
-  const [site, studio] = await Promise.all([buildSite(), buildStudio()]);
+  const sources = ['studio.tsx', 'studio.css', 'try.ts'];
+  const [site, studio] = await Promise.all([
+    buildSite(),
+    bundlePages(new URL('studio/', import.meta.url), sources, 'studio-third-party.txt'),
+  ]);
   const swagger = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json');
   const files = [
     ...site.filter(({ path }) => /\.(?:css|png)$/.test(path)),
-    ...[...studio].map(([name, content]) => ({
-      path: `site/${name}`,
-      ...{ type: typeOf(name), content },
-    })),
-    ...swaggerFiles.map((name) => ({
-      path: `site/${name}`,
-      ...{ type: typeOf(name), content: readFile(join(dirname(swagger), name)) },
-    })),
+    ...studio,
+    ...(await Promise.all(
+      swaggerFiles.map(async (name) =>
+        toFile(`site/${name}`, await readFile(join(dirname(swagger), name)), 0),
+      ),
+    )),
   ];
   const page = studioPage(apiUrl);
   const users = Object.entries(tokens).map(([user, token]) => [`The access token of ${user}`, token]);
@@ -79,9 +75,7 @@ async function routesOf({ apiUrl, tokens }: Pages): Promise<Routes> {
   });
   const json = (content: object): Page => ({ type: types.json, content: JSON.stringify(content) });
   return {
-    ...Object.fromEntries(
-      files.map((file) => [`GET /${file.path}`, async () => ({ ...file, content: await file.content })]),
-    ),
+    ...Object.fromEntries(files.map((file) => [`GET /${file.path}`, () => file])),
     [`GET ${referencePath}`]: () => ({ type: types.html, content: reference }),
     [`GET ${documentPath}`]: () => json({ ...document, servers: [{ url: apiUrl }] }),
     'GET /reference/try': () => ({ type: types.html, content: tryPage(apiUrl) }),

@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { localKeys, type Simulators, startSimulators } from '../simulators/start-simulators.ts';
+import { localKeys, startSimulators } from '../simulators/start-simulators.ts';
 import { audience, issuerName } from './addresses.ts';
 import { createTable } from './dynamodb.ts';
 import { queues } from './queues.ts';
 import type { Server } from './reverse-proxy.ts';
 import { startS3 } from './s3.ts';
-import { type Sqs, startSqs } from './sqs.ts';
+import { startSqs } from './sqs.ts';
 
 interface Settings {
   dynamodb: Promise<Server>;
@@ -17,18 +17,8 @@ interface Settings {
   tickMs: number;
 }
 
-interface Parts {
-  /** Points functions to the parts. The tool decides whose tokens they accept. */
-  environment: Record<string, string>;
-  s3: Awaited<ReturnType<typeof startS3>>;
-  s3Directory: string;
-  sqs: Sqs;
-  simulators: Simulators;
-  stop: () => Promise<void>;
-}
-
 /** The stores and providers for a tool's functions. Stopping them removes all their data. */
-export async function startParts(settings: Settings): Promise<Parts> {
+export async function startParts(settings: Settings) {
   const { dynamodb, tableName, bucketName, tickMs } = settings;
   const s3Directory = await mkdtemp(join(tmpdir(), 'node-registry-parts-'));
   const [table, s3, sqs, simulators] = await Promise.all([
@@ -38,6 +28,7 @@ export async function startParts(settings: Settings): Promise<Parts> {
     startSimulators({ tickMs }),
   ]);
   await createTable(table.url, tableName);
+  /** Points functions to the parts. The tool decides whose tokens they accept. */
   const environment = {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'LOCALACCESSKEY',

@@ -19,20 +19,14 @@ export interface LoggedRequest {
   lines: Record<string, unknown>[];
 }
 
-export interface RequestLog {
-  add: (request: Omit<LoggedRequest, 'lines'>) => void;
-  /** Newest first. */
-  latest: () => LoggedRequest[];
-  /** Calls with each change, until the returned function is called. */
-  listen: (listener: () => void) => () => void;
-}
+export type RequestLog = ReturnType<typeof createRequestLog>;
 
 const maxRequests = 50;
 const maxLines = 200;
 const maxTextLength = 2000;
 
 /** `output` is where functions log: its lines are kept with the requests that they name. */
-export function createRequestLog(output: Pick<NodeJS.WriteStream, 'write'> = process.stdout): RequestLog {
+export function createRequestLog(output: Pick<NodeJS.WriteStream, 'write'> = process.stdout) {
   const requests: LoggedRequest[] = [];
   const listeners = new Set<() => void>();
   const lines: Record<string, unknown>[] = [];
@@ -43,16 +37,19 @@ export function createRequestLog(output: Pick<NodeJS.WriteStream, 'write'> = pro
     lines.splice(0, lines.length - maxLines);
     return write(text, ...rest);
   };
-  const add: RequestLog['add'] = (request) => {
+  const add = (request: Omit<LoggedRequest, 'lines'>) => {
     requests.unshift({ ...request, lines: lines.filter(({ request_id }) => request_id === request.id) });
     requests.length = Math.min(requests.length, maxRequests);
     for (const listener of listeners) listener();
   };
+  /** Calls with each change, until the returned function is called. */
   const listen = (listener: () => void) => {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   };
-  return { add, latest: () => requests, listen };
+  /** Newest first. */
+  const latest = () => requests;
+  return { add, latest, listen };
 }
 
 interface Exchange {

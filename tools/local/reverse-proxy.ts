@@ -4,14 +4,7 @@ import { startHttpServer } from '../processes/http-server.ts';
 
 export interface Origin {
   /** Forwards a request, by default with its own body. Resolves with the head of the response. */
-  send: (request: IncomingMessage, changes?: Changes) => Promise<IncomingMessage>;
-}
-
-interface Changes {
-  path?: string;
-  /** Names are in lower case; a list is sent as several headers. */
-  headers?: Record<string, string | string[]>;
-  body?: Buffer;
+  send: (request: IncomingMessage, changes?: { body: Buffer }) => Promise<IncomingMessage>;
 }
 
 export interface Server {
@@ -24,7 +17,7 @@ export type Listener = (request: IncomingMessage, response: ServerResponse, orig
 /** Listens in front of another server. Connections on both sides stay open, so requests need no handshake. */
 export async function startReverseProxy(url: string, listener: Listener, port = 0): Promise<Server> {
   const agent = new Agent({ keepAlive: true });
-  const origin: Origin = { send: (request, changes) => send(url, agent, request, changes) };
+  const origin: Origin = { send: (request, changes) => send(url, agent, request, changes?.body) };
   const server = await startHttpServer((request, response) => listener(request, response, origin), port);
   const stop = async () => {
     await server.stop();
@@ -37,11 +30,11 @@ function send(
   url: string,
   agent: Agent,
   incoming: IncomingMessage,
-  { path = incoming.url, headers = {}, body }: Changes = {},
+  body: Buffer | undefined,
 ): Promise<IncomingMessage> {
-  const changed = { ...headers, ...(body && { 'content-length': String(body.length) }) };
+  const { url: path, method } = incoming;
   return new Promise((resolve, reject) => {
-    const options = { path, method: incoming.method, headers: sentHeaders(incoming, changed), agent };
+    const options = { path, method, headers: sentHeaders(incoming, body), agent };
     const outgoing = sendRequest(new URL(url), options, resolve);
     outgoing.on('error', reject);
     if (body) outgoing.end(body);
@@ -50,16 +43,11 @@ function send(
 }
 
 /** In Node's flat form, names and values in turn, which keeps repeated headers. */
-function sentHeaders({ rawHeaders }: IncomingMessage, changed: Record<string, string | string[]>): string[] {
-  const isOurs = (name: string) =>
+function sentHeaders({ rawHeaders }: IncomingMessage, body: Buffer | undefined): string[] {
+  const isLeftOut = (name: string) =>
     ['connection', 'keep-alive'].includes(name) ||
-    name in changed ||
-    (name === 'transfer-encoding' && 'content-length' in changed);
-  const kept = without(rawHeaders, isOurs);
-  const ours = Object.entries(changed).flatMap(([name, values]) =>
-    [values].flat().flatMap((value) => [name, value]),
-  );
-  return [...kept, ...ours];
+    (body !== undefined && ['content-length', 'transfer-encoding'].includes(name));
+  return [...without(rawHeaders, isLeftOut), ...(body ? ['content-length', String(body.length)] : [])];
 }
 
 function without(rawHeaders: readonly string[], isLeftOut: (name: string) => boolean): string[] {

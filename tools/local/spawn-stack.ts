@@ -3,25 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProcess } from '../processes/start-process.ts';
 
-export interface LocalStack {
-  apiUrl: string;
-  simulatorsUrl: string;
-  pagesUrl: string;
-  siteUrl: string;
-  accountUrl: string;
-  /** The environment variables that point commands to this stack, so the README's commands work with it. */
-  environment: NodeJS.ProcessEnv;
-  /** Its ports and data folder, so that it can be started there again. */
-  place: Place;
-  /** The id of the process group of all its parts. */
-  group: number;
-  /** Its output so far. */
-  output: () => string;
-  /** A token as the banner prints it, such as OWNER. */
-  token: (name: string) => string;
-  /** Like Ctrl-C in a terminal: the signal goes to the whole group. Deletes the data unless told not to. */
-  stop: (options?: { keepData: boolean }) => Promise<void>;
-}
+export type LocalStack = Awaited<ReturnType<typeof startLocalStack>>;
 
 interface Place {
   offset: number;
@@ -29,7 +11,7 @@ interface Place {
 }
 
 /** `npm start` as a user types it, on ports and in a folder of its own. The example nodes are work that few tests need. */
-export async function startLocalStack(given?: Place, options = ['--empty']): Promise<LocalStack> {
+export async function startLocalStack(given?: Place, options = ['--empty']) {
   const place = given ?? {
     offset: freshOffset(),
     directory: await mkdtemp(join(tmpdir(), 'node-registry-stack-')),
@@ -50,41 +32,41 @@ export async function startLocalStack(given?: Place, options = ['--empty']): Pro
     isGroup: true,
     onLine: (line) => later.push(line),
   });
-  const output = () => [stack.startOutput, ...later].join('\n');
-  const stop = async ({ keepData } = { keepData: false }) => {
-    await stack.stop();
-    if (!keepData) await rm(directory, { recursive: true, force: true });
-  };
   const tokens = new Map(
     [...stack.startOutput.matchAll(/^ *([A-Z_]+)='([^']+)'$/gm)].map(([, name = '', token = '']) => [
       name,
       token,
     ]),
   );
-  const token = (name: string) => tokens.get(name) ?? '';
   const at = (port: number) => `http://localhost:${port + offset}`;
-  const urls = {
+  return {
     apiUrl: at(3000),
     simulatorsUrl: at(3003),
     pagesUrl: at(3004),
     siteUrl: at(3006),
     accountUrl: at(3007),
-  };
-  const addresses = {
-    AWS_ENDPOINT_URL_DYNAMODB: at(8000),
-    AWS_ENDPOINT_URL_S3: at(4569),
-    TOKEN_KEY_SET_URL: `${at(3001)}/.well-known/jwks.json`,
-    IMAGE_PROVIDER_URL: `${at(3003)}/image`,
-    VIDEO_PROVIDER_URL: `${at(3003)}/video`,
-  };
-  return {
-    ...urls,
-    environment: { ...environment, ...addresses },
+    /** The environment variables that point commands to this stack, so the README's commands work with it. */
+    environment: {
+      ...environment,
+      AWS_ENDPOINT_URL_DYNAMODB: at(8000),
+      AWS_ENDPOINT_URL_S3: at(4569),
+      TOKEN_KEY_SET_URL: `${at(3001)}/.well-known/jwks.json`,
+      IMAGE_PROVIDER_URL: `${at(3003)}/image`,
+      VIDEO_PROVIDER_URL: `${at(3003)}/video`,
+    } as NodeJS.ProcessEnv,
+    /** Its ports and data folder, so that it can be started there again. */
     place,
+    /** The id of the process group of all its parts. */
     group: stack.pid,
-    output,
-    token,
-    stop,
+    /** Its output so far. */
+    output: () => [stack.startOutput, ...later].join('\n'),
+    /** A token as the banner prints it, such as OWNER. */
+    token: (name: string) => tokens.get(name) ?? '',
+    /** Like Ctrl-C in a terminal: the signal goes to the whole group. Deletes the data unless told not to. */
+    async stop({ keepData } = { keepData: false }): Promise<void> {
+      await stack.stop();
+      if (!keepData) await rm(directory, { recursive: true, force: true });
+    },
   };
 }
 

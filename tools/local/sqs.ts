@@ -29,22 +29,13 @@ interface QueueSettings {
 /** Returns why the caller may not make a request, if so. */
 type DenialOf = (request: IncomingMessage, body: string) => string | undefined;
 
-export interface Sqs {
-  url: string;
-  queueUrl: (name: string) => string;
-  queue: (name: string) => Queue;
-  stop: () => Promise<void>;
-}
+export type Sqs = Awaited<ReturnType<typeof startSqs>>;
 
 const account = '000000000000';
 const maxMessageBytes = 1_048_576;
 const maxBatch = 10;
 
-export async function startSqs(
-  port: number,
-  settings: Record<string, QueueSettings>,
-  denialOf?: DenialOf,
-): Promise<Sqs> {
+export async function startSqs(port: number, settings: Record<string, QueueSettings>, denialOf?: DenialOf) {
   const queues = new Map<string, Queue>();
   for (const [name, { visibilitySeconds, deadLetter: letters }] of Object.entries(settings)) {
     const deadLetter = letters && {
@@ -67,8 +58,8 @@ export async function startSqs(
   const { url, stop } = await startHttpServer(serve, port);
   return {
     url,
-    queueUrl: (name) => `${url}/${account}/${name}`,
-    queue: (name) => found(queues, name),
+    queueUrl: (name: string) => `${url}/${account}/${name}`,
+    queue: (name: string) => found(queues, name),
     stop: async () => {
       for (const queue of queues.values()) queue.close();
       await stop();

@@ -1,33 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { layout, plainSite } from '@node-registry/site/layout';
 import { html } from '@node-registry/site/markup';
-import { build } from 'esbuild';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { promptWordsHelp } from '../simulators/prompt-words.ts';
 import { bucketName, localAddress, ports } from './addresses.ts';
 import type { StudioConfig } from './studio/config.ts';
-
-/** The script and the style of the studio, which nothing but the local stack serves. */
-export async function buildStudio(): Promise<Map<string, Uint8Array>> {
-  const { outputFiles } = await build({
-    entryPoints: ['studio.tsx', 'studio.css', 'try.ts'].map((name) =>
-      fileURLToPath(new URL(`studio/${name}`, import.meta.url)),
-    ),
-    outdir: 'built',
-    write: false,
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    target: 'es2022',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    conditions: ['in-tree'],
-    logLevel: 'warning',
-  });
-  return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
-}
 
 export const studioNav = {
   Studio: '/#studio',

@@ -8,7 +8,6 @@ interface ProcessOptions {
   command: string;
   args: string[];
   env?: NodeJS.ProcessEnv;
-  cwd?: string;
   /** The process is ready once it prints a line that contains this text. */
   readyText: string;
   timeoutMs: number;
@@ -32,9 +31,9 @@ export interface RunningProcess {
 
 /** Starts a program and waits until it reports that it is ready. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
-  const { name, command, args, env, cwd, readyText, timeoutMs, onLine, onEnd } = options;
+  const { name, command, args, env, readyText, timeoutMs, onLine, onEnd } = options;
   const { stopSignal = 'SIGTERM', isGroup = false, graceMs = 10_000 } = options;
-  const child = spawn(command, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached: isGroup });
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: isGroup });
   const exited = new Promise<void>((resolve) =>
     child.once('exit', () => resolve()).once('error', () => resolve()),
   );

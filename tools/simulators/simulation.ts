@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { imageFormat } from './image-format.ts';
-import { answerJson, parseObject } from './json.ts';
+import { parseAsWritten, parseObject } from '../../lib/json.ts';
 import { type Misbehavior, misbehaviors } from './misbehaviors.ts';
 import { exchangeOf, promptOf, wishesOf } from './prompt-words.ts';
 import { Tasks, type TaskWishes } from './tasks.ts';
@@ -78,7 +78,7 @@ export class Simulation {
     if (!format) return void response.writeHead(404).end();
     const path = url.slice(format.provider.length + 1);
     if (request.method === 'GET') return this.#tell(format, request, response);
-    const body = parseObject(text);
+    const body = parseObject(text, parseAsWritten);
     if (body === undefined) return answerJson(response, 400, format.errorBody(noObject));
     const entry: Received = { provider: format.provider, path, headers, body };
     this.received.push(entry);
@@ -148,4 +148,9 @@ export class Simulation {
     if (found.times <= 0) this.#misbehaviors.splice(index, 1);
     return found;
   }
+}
+
+function answerJson(response: ServerResponse, status: number, content: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(content));
 }

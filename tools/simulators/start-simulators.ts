@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { parseObject } from '../../lib/json.ts';
 import { localOnly } from '../local/local-only.ts';
 import { startHttpServer } from '../processes/http-server.ts';
-import { parseObject } from './json.ts';
 import { type Misbehavior, misbehaviors } from './misbehaviors.ts';
 import { promptWordsHelp } from './prompt-words.ts';
 import { Simulation } from './simulation.ts';
@@ -17,12 +17,6 @@ interface Settings {
   hasEveryFilm?: boolean;
 }
 
-export interface Simulators {
-  url: string;
-  simulation: Simulation;
-  stop: () => Promise<void>;
-}
-
 /** The keys that serverless.yml gives to the local functions. */
 export const localKeys = { image: 'local-image-key', video: 'local-video-key' };
 
@@ -32,7 +26,7 @@ export async function startSimulators({
   keys = localKeys,
   tickMs = 500,
   hasEveryFilm = false,
-}: Settings = {}): Promise<Simulators> {
+}: Settings = {}) {
   const simulation = new Simulation({ keys, tickMs, hasEveryFilm });
   const serve = localOnly(async (request, response) => {
     const body = await text(request);

@@ -18,7 +18,12 @@ export function useRead<Data>(read: () => Promise<Data>, about: string) {
     setData(undefined);
     void again();
   }, [again]);
-  return { data, problem, again };
+  /** An act that changes what was read. */
+  const after = (work: () => Promise<unknown>) => async () => {
+    await work();
+    await again();
+  };
+  return { data, problem, again, after };
 }
 
 const ours = ['unreachable', 'timed_out', 'unauthorized'];

@@ -133,13 +133,11 @@ type OfNode = Pick<Part, 'ask' | 'isOwner'> & { path: { publisherId: string; nod
 
 function Versions({ ask, path, isOwner }: OfNode) {
   const query = { statuses: allStatuses.join(',') };
-  const { data, problem, again } = useRead(() => ask('listNodeVersions', { path, query }), path.nodeId);
-  const change = (versionId: string, restores: boolean) => async () => {
-    const of = { path: { ...path, versionId } };
-    if (restores) await ask('updateNodeVersion', { ...of, body: { status: 'NodeVersionStatusActive' } });
-    else await ask('deleteNodeVersion', of);
-    await again();
-  };
+  const { data, problem, after } = useRead(() => ask('listNodeVersions', { path, query }), path.nodeId);
+  const of = (versionId: string) => ({ path: { ...path, versionId } });
+  const drop = (id: string) => after(() => ask('deleteNodeVersion', of(id)));
+  const body = { status: 'NodeVersionStatusActive' } as const;
+  const restore = (id: string) => after(() => ask('updateNodeVersion', { ...of(id), body }));
   return (
     <ul class="plain list inner">
       {problem && <li class="bad">{problem}</li>}
@@ -150,21 +148,16 @@ function Versions({ ask, path, isOwner }: OfNode) {
             {deprecated && <span class="badge warn">deprecated</span>} <small>{status_reason}</small>
           </span>
           {isOwner && status === 'NodeVersionStatusPending' && (
-            <Action act={change(id, false)} asks={`Drop ${version}? Its label is free again.`}>
+            <Action act={drop(id)} asks={`Drop ${version}? Its label is free again.`}>
               Drop
             </Action>
           )}
           {isOwner && ['NodeVersionStatusActive', 'NodeVersionStatusFlagged'].includes(status) && (
-            <Action
-              act={change(id, false)}
-              asks={`Withdraw ${version}? It leaves every list and stays downloadable.`}
-            >
+            <Action act={drop(id)} asks={`Withdraw ${version}? It leaves every list and stays downloadable.`}>
               Withdraw
             </Action>
           )}
-          {isOwner && status === 'NodeVersionStatusDeleted' && (
-            <Action act={change(id, true)}>Restore</Action>
-          )}
+          {isOwner && status === 'NodeVersionStatusDeleted' && <Action act={restore(id)}>Restore</Action>}
         </li>
       ))}
     </ul>
@@ -172,7 +165,10 @@ function Versions({ ask, path, isOwner }: OfNode) {
 }
 
 function Tokens({ ask, path }: Part) {
-  const { data, problem, again } = useRead(() => ask('listPersonalAccessTokens', { path }), path.publisherId);
+  const { data, problem, again, after } = useRead(
+    () => ask('listPersonalAccessTokens', { path }),
+    path.publisherId,
+  );
   const [made, setMade] = useState<string>();
   return (
     <Box title="Tokens">
@@ -191,10 +187,7 @@ function Tokens({ ask, path }: Part) {
             </span>
             <Action
               asks={`Revoke the token "${name}"? What uses it stops at once.`}
-              act={async () => {
-                await ask('deletePersonalAccessToken', { path: { ...path, tokenId: id } });
-                await again();
-              }}
+              act={after(() => ask('deletePersonalAccessToken', { path: { ...path, tokenId: id } }))}
             >
               Revoke
             </Action>
@@ -222,7 +215,7 @@ function Tokens({ ask, path }: Part) {
 }
 
 function Members({ ask, path, user, isOwner, onLeft }: Part & { onLeft: () => Promise<void> }) {
-  const { data, problem, again } = useRead(async () => {
+  const { data, problem, again, after } = useRead(async () => {
     const members = await ask('listMembers', { path });
     return { members, invitations: isOwner ? await ask('listInvitations', { path }) : [] };
   }, path.publisherId);
@@ -283,12 +276,7 @@ function Members({ ask, path, user, isOwner, onLeft }: Part & { onLeft: () => Pr
                 until <Time at={expires_at} />
               </small>
             </span>
-            <Action
-              act={async () => {
-                await ask('deleteInvitation', { path: { ...path, invitationId: id } });
-                await again();
-              }}
-            >
+            <Action act={after(() => ask('deleteInvitation', { path: { ...path, invitationId: id } }))}>
               Withdraw
             </Action>
           </li>
@@ -316,7 +304,7 @@ function Members({ ask, path, user, isOwner, onLeft }: Part & { onLeft: () => Pr
 }
 
 function Trusts({ ask, path, isOwner }: Part) {
-  const { data, problem, again } = useRead(() => ask('listTrusts', { path }), path.publisherId);
+  const { data, problem, again, after } = useRead(() => ask('listTrusts', { path }), path.publisherId);
   return (
     <Box title="CI jobs">
       {problem && <p class="bad">{problem}</p>}
@@ -334,10 +322,7 @@ function Trusts({ ask, path, isOwner }: Part) {
             {isOwner && (
               <Action
                 asks={`Stop trusting the jobs of ${repository}?`}
-                act={async () => {
-                  await ask('deleteTrust', { path: { ...path, trustId: id } });
-                  await again();
-                }}
+                act={after(() => ask('deleteTrust', { path: { ...path, trustId: id } }))}
               >
                 Remove
               </Action>
