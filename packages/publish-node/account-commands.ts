@@ -1,10 +1,10 @@
 import { table } from '@node-registry/command-line/table';
 import { issuerNamed } from '@node-registry/registry-rules/ci-issuers';
 import type { RegistryClient } from '@node-registry/registry-client';
-import { exitCodes, Failure } from './failure.ts';
+import { Failure } from './failure.ts';
 import { connectAsOwner, type OwnerFlags } from './identity.ts';
 import { explainAccount } from './login-commands.ts';
-import { type Ending, type Report, say } from './output.ts';
+import { type Ending, say } from './output.ts';
 import { readPyProject } from './pyproject.ts';
 
 /* What a person does for a publisher: its profile, tokens, members and trusted CI jobs. */
@@ -31,11 +31,7 @@ export interface AccountFlags extends OwnerFlags {
 }
 
 type Ask = RegistryClient['account'];
-type Verb = (ask: Ask, publisherId: string, flags: AccountFlags, named: string) => Promise<Ended>;
-interface Ended {
-  report: Partial<Report>;
-  lines: readonly string[];
-}
+type Verb = (ask: Ask, publisherId: string, flags: AccountFlags, named: string) => Promise<Ending>;
 
 const daySeconds = 24 * 60 * 60;
 
@@ -48,7 +44,7 @@ export async function onPublisher(verb: Verb, flags: AccountFlags, named = ''): 
   const ask: Ask = (name, input, options) =>
     registry.account(name, input, options).catch(explainAccount(hint));
   const { report, lines } = await verb(ask, publisher, flags, named);
-  return { exitCode: exitCodes.done, report: { publisher, ...report }, lines };
+  return { report: { publisher, ...report }, lines };
 }
 
 export const createPublisher: Verb = async (ask, id, { name = id, ...flags }) => {
@@ -204,11 +200,7 @@ export async function acceptInvitation(flags: AccountFlags, text: string): Promi
   const invitation = new URLSearchParams(text.slice(text.lastIndexOf('#') + 1)).get('invitation') ?? text;
   const body = { invitation, ...(flags.name && { name: flags.name }) };
   const { id } = await registry.account('acceptInvitation', { body }).catch(explainAccount(hint));
-  return {
-    exitCode: exitCodes.done,
-    report: { status: 'added', publisher: id },
-    lines: [`You are a member of ${id}.`],
-  };
+  return { report: { status: 'added', publisher: id }, lines: [`You are a member of ${id}.`] };
 }
 
 export const addTrust: Verb = async (ask, publisherId, flags, repository) => {

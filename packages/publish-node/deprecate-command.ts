@@ -1,6 +1,6 @@
 import { type NodeVersion, RegistryError } from '@node-registry/registry-client';
 import { connectWithTokens } from './connect.ts';
-import { exitCodes, explain, Failure } from './failure.ts';
+import { explain, Failure } from './failure.ts';
 import { type IdentityFlags, identityOf, type PersonalToken, readToken } from './identity.ts';
 import type { Ending, Mean } from './output.ts';
 import { withPersonalToken } from './own-token.ts';
@@ -66,9 +66,5 @@ export async function deprecateCommand(text: string, flags: DeprecateFlags, mean
     ? `${node} ${version} is deprecated: lists say so, and it is not the latest version while another one is there. To undo it: publish-node deprecate ${node}@${version} --undo`
     : `${node} ${version} is no longer deprecated.`;
   const status = deprecated ? 'deprecated' : 'undeprecated';
-  return {
-    exitCode: exitCodes.done,
-    report: { status, publisher, node, version, node_version },
-    lines: [done],
-  };
+  return { report: { status, publisher, node, version, node_version }, lines: [done] };
 }

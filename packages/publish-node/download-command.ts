@@ -1,6 +1,6 @@
 import { archiveLimits } from '@node-registry/registry-rules/archives/limits';
 import type { IndexedNode, PublicVersion } from '@node-registry/registry-client';
-import { exitCodes, Failure } from './failure.ts';
+import { Failure } from './failure.ts';
 import { write } from './new-file.ts';
 import { type Ending, type Mean, say } from './output.ts';
 import { openRegistry, type ReadFlags, requireNode, requireVersion, wantedOf } from './reading.ts';
@@ -40,7 +40,6 @@ export async function downloadCommand(text: string, flags: DownloadFlags, mean: 
   const file = flags.output ?? `${node.id}-${version.version}.zip`.replaceAll(/[^\w.+-]/g, '-');
   await write(file, archive);
   return {
-    exitCode: exitCodes.done,
     report: {
       ...{ status: 'downloaded', publisher: node.publisher?.id, node: node.id, version: version.version },
       ...{ download_url: version.downloadUrl, sha256: version.sha256, archive_bytes: archive.length },

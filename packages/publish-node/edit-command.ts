@@ -1,4 +1,4 @@
-import { exitCodes, explain, Failure } from './failure.ts';
+import { explain, Failure } from './failure.ts';
 import { connectAsOwner, type OwnerFlags } from './identity.ts';
 import type { Ending, Mean } from './output.ts';
 import { meantBy, metadataNotes, readNamed, requestOf, requireOwned } from './project.ts';
@@ -24,7 +24,6 @@ export async function editCommand(folder: string, flags: EditFlags, mean: Mean):
   const { publisher, node } = named;
   await registry.nodes.update(publisher, node, fields).catch(explain({ unauthorized: hint }));
   return {
-    exitCode: exitCodes.done,
     report: { status: 'edited', publisher, node, notes: metadataNotes(named) },
     lines: [`${node} has these fields as named here: ${names.join(', ')}.`, ...metadataNotes(named)],
   };

@@ -4,7 +4,7 @@ import { PublisherId } from '@node-registry/registry-rules/names';
 import { parse } from 'smol-toml';
 import { confirm } from '@node-registry/command-line/confirm';
 import { type Address, connectWithTokens } from './connect.ts';
-import { exitCodes, Failure, throwAll } from './failure.ts';
+import { Failure, throwAll } from './failure.ts';
 import { gitFoldersOf, workTreeOf } from './files/git-folders.ts';
 import { ownSetting } from './files/git-settings.ts';
 import { readOwnFile, statsOf } from './files/own-file.ts';
@@ -53,7 +53,7 @@ export async function initCommand(folder: string, flags: Metadata, address: Addr
   const next = `Wrote ${path}. See what would be published: publish-node publish ${folder} --dry-run`;
   const offered = await offerPublisher(publisher, address);
   const report = { status: 'written', publisher, notes: [...needed, ...(known.notes ?? []), ...offered] };
-  return { exitCode: exitCodes.done, report, lines: [next, ...report.notes] };
+  return { report, lines: [next, ...report.notes] };
 }
 
 /** For a person who is signed in, the publisher too, if nobody has its id yet. */

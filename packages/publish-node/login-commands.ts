@@ -1,6 +1,6 @@
 import type { RegistryClient } from '@node-registry/registry-client';
 import { connectWithTokens } from './connect.ts';
-import { exitCodes, explain, Failure } from './failure.ts';
+import { explain, Failure } from './failure.ts';
 import { connectAsOwner, type OwnerFlags } from './identity.ts';
 import { type Ending, say } from './output.ts';
 import { readSession, removeSession, writeSession } from './session.ts';
@@ -40,7 +40,6 @@ export async function loginCommand(flags: LoginFlags): Promise<Ending> {
   const file = writeSession({ baseUrl, issuer, tokens }, process.env);
   const { publishers, lines } = await publishersOf(signedIn);
   return {
-    exitCode: exitCodes.done,
     report: { status: 'signed_in', user, publishers, output: file },
     lines: [`You are signed in as ${user.id}.`, ...lines],
   };
@@ -61,7 +60,7 @@ export async function logoutCommand({ baseUrl }: OwnerFlags): Promise<Ending> {
   const wasSignedIn = readSession(baseUrl, process.env) !== undefined;
   removeSession(baseUrl, process.env);
   const lines = [wasSignedIn ? `You are signed out of ${baseUrl}.` : `Nobody was signed in at ${baseUrl}.`];
-  return { exitCode: exitCodes.done, report: { status: 'signed_out' }, lines };
+  return { report: { status: 'signed_out' }, lines };
 }
 
 /** Who is signed in, with their publishers and the tokens that they made. */
@@ -79,7 +78,6 @@ export async function whoamiCommand(flags: OwnerFlags): Promise<Ending> {
   const tokens = own.flat();
   const shown = tokens.map(({ name, expires_at }) => `Token "${name}", until ${expires_at.slice(0, 10)}`);
   return {
-    exitCode: exitCodes.done,
     report: { status: 'signed_in', user, publishers, tokens },
     lines: [`You are ${user.email ?? user.id}.`, ...lines, ...shown],
   };

@@ -1,4 +1,4 @@
-import { Failure, foreseen, shown } from './failure.ts';
+import { exitCodes, Failure, foreseen, shown } from './failure.ts';
 import { printable, printableJson } from './printable.ts';
 
 interface Stream {
@@ -77,7 +77,8 @@ export type Report = Record<keyof typeof emptyReport, unknown>;
 
 /** How a command ended: the report for machines, and the lines for people. */
 export interface Ending {
-  exitCode: number;
+  /** Absent after a success. */
+  exitCode?: number;
   report: Partial<Report>;
   lines: readonly string[];
 }
@@ -109,19 +110,18 @@ export interface Meant {
 export type Mean = (meant: Meant) => void;
 
 /** Runs a command, prints how it ended, and returns that; unexpected errors keep their stack. */
-export async function end(asJson: boolean, run: (mean: Mean) => Promise<Ending>): Promise<Ending> {
+export async function end(asJson: boolean, run: (mean: Mean) => Promise<Ending>): Promise<Required<Ending>> {
   let meant: Partial<Meant> = {};
-  const printed = (ending: Ending) => {
+  const printed = (ending: Required<Ending>) => {
     if (asJson) printReport(reportOf(ending.report));
     else tell(ending.lines);
     return ending;
   };
   try {
-    return printed(
-      await run((version) => {
-        meant = version;
-      }),
-    );
+    const ending = await run((version) => {
+      meant = version;
+    });
+    return printed({ exitCode: exitCodes.done, ...ending });
   } catch (error) {
     const failure = foreseen(error);
     if (!(failure instanceof Failure)) {

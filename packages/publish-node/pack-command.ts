@@ -1,4 +1,3 @@
-import { exitCodes } from './failure.ts';
 import { write } from './new-file.ts';
 import type { Ending, Mean } from './output.ts';
 import { type PlanFlags, packReport, planLines, planOf } from './plan.ts';
@@ -14,7 +13,6 @@ export async function packCommand(folder: string, flags: PackFlags, mean: Mean):
   const file = flags.output ?? `${node}-${version}.zip`;
   await write(file, plan.packed.archive);
   return {
-    exitCode: exitCodes.done,
     report: { ...packReport(plan), status: 'packed' },
     lines: [...planLines(plan), `sha256     ${plan.packed.sha256}`, `Wrote ${file}. Nothing was sent.`],
   };

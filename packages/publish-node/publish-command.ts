@@ -47,7 +47,6 @@ export async function publishCommand(folder: string, flags: PublishFlags, mean: 
   const found = await readHostNodes(project, packed).catch(() => undefined);
   const version = await waitForHostNodes(registry, project, published.version);
   return {
-    exitCode: exitCodes.done,
     report: {
       ...packReport(plan),
       status: published.wasPublished ? 'already_published' : 'published',
@@ -67,7 +66,6 @@ export async function publishCommand(folder: string, flags: PublishFlags, mean: 
 async function dryRun(plan: Plan): Promise<Ending> {
   const found = await readHostNodes(plan.project, plan.packed);
   return {
-    exitCode: exitCodes.done,
     report: { ...packReport(plan), status: 'dry_run', ...hostNodesResult(found) },
     lines: [...planLines(plan), ...hostNodeLines(found), 'Nothing was sent.'],
   };

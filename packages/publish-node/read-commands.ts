@@ -2,7 +2,6 @@ import { fields, table } from '@node-registry/command-line/table';
 import * as z from 'zod/mini';
 import { CatalogPiece, IndexedHostNodes } from '@node-registry/registry-rules/schemas/index-files';
 import type { PublicVersion } from '@node-registry/registry-client';
-import { exitCodes } from './failure.ts';
 import { hostNodeLines } from './host-nodes.ts';
 import type { Ending, Mean } from './output.ts';
 import {
@@ -41,7 +40,6 @@ export async function searchCommand(text: string, { page, ...flags }: SearchFlag
       ? `Page ${page} is past the last: there are ${nodes.length} nodes.`
       : 'No node has all of these words.';
   return {
-    exitCode: exitCodes.done,
     report: { status: 'found', nodes },
     lines: [
       ...table(['NODE', 'VERSION', 'NAME', 'PUBLISHER', 'DESCRIPTION'], rows, { none }).split('\n'),
@@ -59,7 +57,6 @@ export async function versionsCommand(id: string, flags: ReadFlags, mean: Mean):
     ...[version, createdAt?.slice(0, 10), size_bytes, deprecated ? 'deprecated' : undefined],
   ]);
   return {
-    exitCode: exitCodes.done,
     report: { status: 'found', publisher: publisher?.id, node, versions },
     lines: table(['VERSION', 'CREATED', 'BYTES', 'NOTE'], rows, { alignRight: [2] }).split('\n'),
   };
@@ -95,7 +92,6 @@ export async function showCommand(text: string, flags: ReadFlags, mean: Mean): P
     versions: labels.slice(0, maxShown).join(', ') + more,
   };
   return {
-    exitCode: exitCodes.done,
     report: {
       ...{ status: 'found', publisher: node.publisher?.id, node: node.id, version: version.version },
       ...{ nodes: [node], versions, node_version: version },

@@ -1,5 +1,5 @@
 import type { RegistryError } from '@node-registry/registry-client';
-import { exitCodes, explain, Failure } from './failure.ts';
+import { explain, Failure } from './failure.ts';
 import { connectAsOwner, type OwnerFlags } from './identity.ts';
 import type { Ending, Mean } from './output.ts';
 import { meantBy, readNamed, requireNamed, requireOwned } from './project.ts';
@@ -30,7 +30,7 @@ export async function withdrawCommand(folder: string, flags: WithdrawFlags, mean
     ? `${node} is withdrawn: it is in no list and takes no new version. Its versions stay downloadable. To put it back: publish-node restore`
     : `${node} is restored.`;
   const report = { status: flags.withdraws ? 'withdrawn' : 'restored', publisher, node };
-  return { exitCode: exitCodes.done, report: { ...report, reason: flags.reason }, lines: [done] };
+  return { report: { ...report, reason: flags.reason }, lines: [done] };
 }
 
 /** The same for one version, by the id that the registry gave it. */
@@ -66,5 +66,5 @@ async function withdrawVersion(
       ? `${node} ${version} is withdrawn: it is in no list and never the latest; who names it downloads it. To put it back: publish-node restore ${label}`
       : `${node} ${version} is restored.`;
   const status = isDropped ? 'dropped' : withdraws ? 'withdrawn' : 'restored';
-  return { exitCode: exitCodes.done, report: { status, publisher, node, version }, lines: [done] };
+  return { report: { status, publisher, node, version }, lines: [done] };
 }
