@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { packagedStage } from './packaging.ts';
 
 const [deploy, runbook, spending] = ['deploy', 'runbook', 'spending'].map((name) =>
   readFileSync(`docs/${name}.md`, 'utf8'),
@@ -39,10 +38,5 @@ describe('the documents for operators', () => {
         step === 'delete-table' ? 'table-not-exists' : 'table-exists',
       ]);
     }
-  });
-
-  // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
-  test('describe a stage whose resources fit into one stack', async () => {
-    expect(Object.keys((await packagedStage('full')).template.Resources).length).toBeLessThanOrEqual(500);
   });
 });
