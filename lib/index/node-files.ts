@@ -20,6 +20,7 @@ import {
   type PublisherRecord,
   publisherRecord,
   type VersionCopy,
+  standingEntry,
 } from '../registry/records.ts';
 import type { Item } from '../store/items.ts';
 import {
@@ -291,7 +292,8 @@ function indexedHostNodes(
   bans: HostNodeBansRecord | undefined,
 ): IndexedHostNodes {
   const { node_id, host_node_extract_status, host_node_extract_reason, changelog } = version;
-  const host_nodes = entries.map((entry) => hostNodeView(entry, bans));
+  const standing = entries.flatMap((entry) => standingEntry(entry, version) ?? []);
+  const host_nodes = standing.map((entry) => hostNodeView(entry, bans));
   const isPublic = isOffered(version);
   return {
     node_id,

@@ -26,6 +26,9 @@ import {
  * data. So events may come twice, late or in any order, among any edits, and the entries end the same.
  */
 
+/** Increased when an extractor finds something else in the same archive: then it may run again. */
+export const extractor = 5;
+
 /** The version and archive that host nodes were read from. */
 export type ExtractedArchive = Pick<NodeVersionRecord, 'node_id' | 'version' | 'id' | 'sha256' | 'tries'>;
 
@@ -107,13 +110,13 @@ function isWritten(entry: Entry, current: HostNodeRecord | undefined): boolean {
 
 /**
  * Records on the version, and on its node's copy, how its extraction ended; it owes none any more, unless it is listed as
- * given up. Returns false if another archive took its place, or a newer extractor was here. `also` is written with it.
+ * given up. Returns false if another archive took its place, or a newer extractor was here.
  */
 export function finishExtraction(
   context: Context,
   archive: ExtractedArchive,
   { by, status, reason, nodes, openFields, tags }: FoundHostNodes,
-  { also = [], givenUp }: { also?: readonly Write[]; givenUp?: Changes<NodeVersionRecord> } = {},
+  givenUp?: Changes<NodeVersionRecord>,
 ): Promise<boolean> {
   const first = { version: nodeVersionKey(archive.node_id, archive.version), node: nodeKey(archive.node_id) };
   return decide(context, { first }, (found, { now }) => {
@@ -140,7 +143,7 @@ export function finishExtraction(
       const latest_version = withChanges(node.latest_version, shown);
       writes.push(updating<NodeRecord>(node, { latest_version }, onRevision(node)));
     }
-    return { writes: [...writes, ...also], result: true };
+    return { writes, result: true };
   });
 }
 

@@ -30,6 +30,7 @@ import {
   nodeRecord,
   nodeVersionRecord,
   publisherRecord,
+  standingEntry,
 } from './records.ts';
 
 /** Leaves room in DynamoDB's 400 KB an item for the service's own fields. */
@@ -81,8 +82,8 @@ export function changeHostNode(
   return decide(
     context,
     { first, following },
-    ({ node, version, entry, totals, block, publisher, page, ...others }, { id, now }) => {
-      const [current, bans] = [hostNodeRecord(entry), hostNodeBansRecord(others.bans)];
+    ({ node, version, entry, totals, block, publisher, page, ...others }, { now }) => {
+      const [stored, bans] = [hostNodeRecord(entry), hostNodeBansRecord(others.bans)];
       const policy = changes.policy || (changes.policy === null ? null : undefined);
       const found = {
         block,
@@ -91,6 +92,7 @@ export function changeHostNode(
         publisher: publisherRecord(publisher),
         nodeId,
       };
+      const current = stored && standingEntry(stored, { ...found.version });
       if (found.node) note({ publisher_id: found.node.publisher_id });
       may(caller, 'update host node', found);
       const banning = changeOfBans(bansKey, bans, hostNodeName, policy);
@@ -111,11 +113,9 @@ export function changeHostNode(
       const before = current ?? { ...key, host_node_name: hostNodeName, touched: [], revision: 0 };
       const after = withChanges<HostNodeRecord>(before, fields);
       const counted = countWritten(totalsKey, hostNodeTotalsRecord(totals), current, after);
-      // A write that is sent alone gets an id of its own.
-      const beside = [...counted, ...(banning?.writes ?? [])];
-      const changed = beside.length > 0 ? { ...fields, write_id: id } : fields;
+      const write = updating<HostNodeRecord>(key, fields, unchangedSince(stored));
       return {
-        writes: [updating<HostNodeRecord>(key, changed, unchangedSince(current)), ...beside],
+        writes: [write, ...counted, ...(banning?.writes ?? [])],
         result: hostNodeView(after, banning ? banning.after : bans),
       };
     },
@@ -152,17 +152,9 @@ function writtenBytes(entry: HostNodeRecord | undefined): number {
   return Buffer.byteLength(JSON.stringify(written));
 }
 
-/**
- * Holds only if there was no write since. The revision isn't enough: an entry that was removed and created
- * again meanwhile starts with the same one.
- */
+/** Holds only if there was no write since. */
 export function unchangedSince(current: HostNodeRecord | undefined): Condition<HostNodeRecord> {
-  if (!current) return absent;
-  const { revision, write_id } = current;
-  return [
-    ['revision', '=', revision],
-    write_id === undefined ? ['write_id', 'absent'] : ['write_id', '=', write_id],
-  ];
+  return current ? onRevision(current) : absent;
 }
 
 /** The fields that a person has written or cleared so far, except `policy`, which no extraction writes. */

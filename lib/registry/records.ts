@@ -10,7 +10,7 @@ import type { Publisher, PublisherRole } from '@node-registry/registry-rules/sch
 import { type Caller, callerName } from '../caller.ts';
 import type { Once } from '../store/decide.ts';
 import { historyKey, type Key } from '../store/keys.ts';
-import { absent, typedRead } from '../store/items.ts';
+import { absent, typedRead, withChanges } from '../store/items.ts';
 import { updating, type Write } from '../store/write.ts';
 import type { Owing } from '../work/lanes.ts';
 
@@ -250,8 +250,6 @@ export interface HostNodeRecord extends Stored, HostNode {
   edited_at?: string;
   /** The version of the extractor that wrote the other fields. */
   extracted_by?: number;
-  /** A random id of the last write. */
-  write_id?: string;
 }
 
 /** What people wrote for the host nodes of one version; what extractions wrote doesn't count. */
@@ -306,6 +304,21 @@ export function pickFields<Shown extends object>(
 ): Shown {
   const names = Object.keys(shape).filter((name) => Object.hasOwn(record, name)) as (keyof Shown)[];
   return Object.fromEntries(names.map((name) => [name, record[name]])) as Shown;
+}
+
+/**
+ * What there is of an entry that the last extraction of its version did not find: what people have written; undefined if
+ * that is nothing.
+ */
+export function standingEntry(
+  entry: HostNodeRecord,
+  { extraction }: Pick<NodeVersionRecord, 'extraction'>,
+): HostNodeRecord | undefined {
+  const { extracted_by, touched } = entry;
+  if (extracted_by === undefined || extracted_by >= (extraction?.by ?? 0)) return entry;
+  if (touched.length === 0) return undefined;
+  const gone = Object.keys(HostNode.shape).filter((field) => ![...touched, 'policy'].includes(field));
+  return withChanges(entry, Object.fromEntries(gone.map((field) => [field, null])));
 }
 
 /** With a ban of its name, and without the open parts of fields that a person has written since. */

@@ -4,16 +4,19 @@ import { readTextFiles } from '../archives/text-files.ts';
 import { findObject } from '../bucket/bucket.ts';
 import type { Context } from '../context.ts';
 import { log, note } from '../log.ts';
-import { finishExtraction, type FoundHostNodes, unended, writeHostNodes } from '../registry/extraction.ts';
+import {
+  extractor,
+  finishExtraction,
+  type FoundHostNodes,
+  unended,
+  writeHostNodes,
+} from '../registry/extraction.ts';
 import type { NodeVersionRecord } from '../registry/records.ts';
 import { onRevision } from '../store/items.ts';
 import { update } from '../store/write.ts';
 import { lanes } from '../work/lanes.ts';
 import { owesNothing } from '../work/owe.ts';
 import { type Outcome, worker } from '../work/worker.ts';
-
-/** Increased when an extractor finds something else in the same archive: then it may run again. */
-export const extractor = 5;
 
 /** Reads the host nodes from a published archive, and writes them. One archive takes the function's memory. */
 export const extractHostNodes = worker<NodeVersionRecord>('extract', {
@@ -30,7 +33,7 @@ export const extractHostNodes = worker<NodeVersionRecord>('extract', {
       openFields: 0,
       tags: [],
     } as const;
-    return finishExtraction(context, version, found, { givenUp });
+    return finishExtraction(context, version, found, givenUp);
   },
 });
 
@@ -66,7 +69,7 @@ async function extractArchive(context: Context, version: NodeVersionRecord): Pro
 }
 
 /** The host nodes and risks of an archive, in the stored form. */
-export async function readHostNodes({
+async function readHostNodes({
   archive_key = '',
   node_id,
 }: Pick<NodeVersionRecord, 'archive_key' | 'node_id'>): Promise<FoundHostNodes | 'missing' | 'interrupted'> {

@@ -1,12 +1,18 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { writeHostNodes } from '../../lib/registry/extraction.ts';
+import { handler as extractHostNodes } from '../../functions/extract-host-nodes.ts';
+import { extractor, writeHostNodes } from '../../lib/registry/extraction.ts';
 import { changeHostNode } from '../../lib/registry/host-nodes.ts';
+import { refreshHostNodes } from '../../lib/index/node-files.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { admin, adminJson } from '../support/admin.ts';
-import { addNode, addPublisher, addVersion, setFields, storedNode } from '../support/registry.ts';
-import { finalize, publish, put, sha256 } from '../support/uploads.ts';
+import { readIndexFile } from '../support/bucket-objects.ts';
+import { runQueue } from '../support/queue.ts';
+import { setFields, storedNode } from '../support/registry.ts';
+import { finalize, publish, put } from '../support/uploads.ts';
+import { handOver } from '../support/work.ts';
+import { hostNodesPath } from '@node-registry/registry-rules/index-paths';
 import { zip } from '@node-registry/testing/zip';
 
 const code = (names: string[]) => `class N:
@@ -22,94 +28,102 @@ const soon = () => ({ deadline: Date.now() + 10_000 });
 
 beforeAll(() => seed());
 
+/** What the lane does within a minute. */
+async function work(): Promise<void> {
+  await handOver();
+  await runQueue(extractHostNodes, 'extract');
+}
+
 async function publishPack(nodeId: string, names: string[]): Promise<Upload> {
   const upload = await publish(nodeId, '1.0.0');
   await put(upload, archive(names));
   await finalize(upload);
+  await work();
   return upload;
 }
 
 const listed = (nodeId: string) => adminJson('host-node', 'list', nodeId, '1.0.0');
 
 describe('node-version extract', () => {
-  test('reads the host nodes of a version again, keeps edits, removes the rest, and leaves a history', async () => {
+  test('has the host nodes of a version read again, keeps edits, shows no others, and leaves a history', async () => {
     const upload = await publishPack('again', ['Kept', 'Edited']);
     const before = { node_id: 'again', version: '1.0.0', id: upload.versionId };
-    const empty = {
-      deprecated: null,
-      experimental: null,
-      conditional: null,
-      left_open: null,
-      description: null,
-    };
+    const flags = { deprecated: null, experimental: null, conditional: null, left_open: null };
     const outputs = { output_is_list: null, return_names: null, return_types: null };
-    const others = { display_name: null, input_types: null, function: null, category: 'before' };
-    const fields = { ...empty, ...outputs, ...others };
-    const nodes = new Map(['Kept', 'Gone', 'Edited'].map((name) => [name, fields]));
-    await writeHostNodes(soon(), before, { nodes, by: 0 });
+    const others = { display_name: null, description: null, input_types: null, function: 'before' };
+    const fields = { ...flags, ...outputs, ...others, category: 'before' };
+    const nodes = new Map(['Kept', 'Gone', 'Gone but edited', 'Edited'].map((name) => [name, fields]));
+    await writeHostNodes(soon(), before, { nodes, by: 1 });
+    await setFields(nodeVersionKey('again', '1.0.0'), { extraction: { by: 1, tags: ['calls-eval'] } });
     const caller = { userId: 'demo-owner', isAdmin: false };
     const changes = { category: 'theirs' };
-    await changeHostNode(soon(), { ...upload, hostNodeName: 'Edited', changes, caller });
+    for (const hostNodeName of ['Edited', 'Gone but edited'])
+      await changeHostNode(soon(), { ...upload, hostNodeName, changes, caller });
     const { stdout } = await admin('node-version', 'extract', 'again', '1.0.0');
+    await work();
 
-    expect(stdout).toMatch(/Host nodes +success: 2 by extractor \d+ at/);
-    expect(stdout).toMatch(/Found +Edited, Kept\nRemoved +Gone\nAdmin tags +calls-eval/);
+    expect(stdout).toBe('Version 1.0.0 of "again" is read again within a minute.\n');
     expect(await listed('again')).toEqual([
       expect.objectContaining({ host_node_name: 'Edited', category: 'theirs', function: 'run' }),
+      { host_node_name: 'Gone but edited', category: 'theirs' },
       expect.objectContaining({ host_node_name: 'Kept', category: 'ours', function: 'run' }),
     ]);
+    expect((await admin('node-version', 'show', 'again', '1.0.0')).stdout).toMatch(
+      /Host nodes +success: 2 by extractor \d+ at/,
+    );
     expect((await storedNode('again'))?.latest_version).toMatchObject({
       host_node_extract_status: 'success',
       tags_admin: ['calls-eval'],
     });
-    expect(await adminJson('history', 'node', 'again')).toEqual([
-      expect.objectContaining({
-        action: 'node-version extract',
-        subject: 'again 1.0.0',
-        detail: expect.stringMatching(/^success: 2 host nodes by extractor \d+, 1 removed$/),
-      }),
-    ]);
+    const entry = { action: 'node-version extract', subject: 'again 1.0.0' };
+    expect(await adminJson('history', 'node', 'again')).toContainEqual(expect.objectContaining(entry));
+    await refreshHostNodes(soon(), 'again', '1.0.0');
+    const { content } = await readIndexFile(hostNodesPath('again', '1.0.0'));
+    expect(content.host_nodes).toEqual(await listed('again'));
+    const edit = (hostNodeName: string) =>
+      changeHostNode(soon(), { ...upload, hostNodeName, changes, caller }).catch(({ code }) => code);
+    expect([await edit('Gone'), await edit('Kept')]).toEqual(['host_node_not_found', expect.any(Object)]);
   });
 
-  test('changes nothing but the time when it is repeated, and its list has titles', async () => {
-    const upload = await publish('repeated', '1.0.0');
-    const titles = 'NODE_DISPLAY_NAME_MAPPINGS = {"Plain": "A plain title"}\n';
-    await put(upload, zip([{ name: '__init__.py', data: `${code(['Plain'])}${titles}` }]));
-    await finalize(upload);
-    await admin('node-version', 'extract', 'repeated', '1.0.0');
-    const first = await listed('repeated');
-    const { status } = await admin('node-version', 'extract', 'repeated', '1.0.0');
-    const { stdout } = await admin('host-node', 'list', 'repeated', '1.0.0');
+  test('has a version read again whose extraction was given up', async () => {
+    await publishPack('given-up', ['A']);
+    const failed = { by: extractor, nodes: 0, open_fields: 0 };
+    await setFields(nodeVersionKey('given-up', '1.0.0'), {
+      ...{ extraction: failed, host_node_extract_status: 'failed', pending_shard: 'extract-given-up' },
+    });
+    await admin('node-version', 'extract', 'given-up', '1.0.0');
+    await work();
 
-    expect([status, await listed('repeated')]).toEqual([0, first]);
-    expect(stdout).toMatch(/^NAME +TITLE +POLICY .*\nPlain +A plain title +/);
+    const { host_node_extract_status } = await adminJson('node-version', 'show', 'given-up', '1.0.0');
+    expect(host_node_extract_status).toBe('success');
   });
 
-  test('rejects a version that is not published, that is missing, or whose archive is gone', async () => {
+  test('rejects a version that is not published, that is missing, or that this extractor or a newer one has read', async () => {
     await publish('unpublished', '1.0.0');
-    await addPublisher('acme', {});
-    await addNode('acme', 'gone');
-    const archive = { archive_key: 'archives/gone.zip', sha256: sha256(Buffer.of()) };
-    await addVersion('acme', 'gone', '1.0.0', archive);
+    await publishPack('ahead', ['A']);
+    await setFields(nodeVersionKey('ahead', '1.0.0'), { extraction: { by: 99 } });
     const answers = [];
-    for (const line of ['unpublished 1.0.0', 'unpublished 2.0.0', 'gone 1.0.0']) {
+    for (const line of ['unpublished 1.0.0', 'unpublished 2.0.0', 'ahead 1.0.0']) {
       const { status, stderr } = await admin('node-version', 'extract', ...line.split(' '));
       answers.push([status, stderr]);
     }
 
     expect(answers).toEqual([
-      [1, 'Version 1.0.0 of "unpublished" is not published yet.\n'],
+      [1, 'Version 1.0.0 of "unpublished" is not published.\n'],
       [1, 'The node "unpublished" has no version "2.0.0".\n'],
-      [1, 'Version 1.0.0 of "gone" has no archive in the bucket.\n'],
+      [1, 'Version 1.0.0 of "ahead" was read by extractor 99.\n'],
     ]);
   });
+});
 
-  test('keeps the results of a newer extractor', async () => {
-    await publishPack('ahead', ['A']);
-    await setFields(nodeVersionKey('ahead', '1.0.0'), { extraction: { by: 99 } });
+test('host-node list has titles', async () => {
+  const upload = await publish('titled', '1.0.0');
+  const titles = 'NODE_DISPLAY_NAME_MAPPINGS = {"Plain": "A plain title"}\n';
+  await put(upload, zip([{ name: '__init__.py', data: `${code(['Plain'])}${titles}` }]));
+  await finalize(upload);
+  await work();
 
-    expect((await admin('node-version', 'extract', 'ahead', '1.0.0')).stderr).toMatch(
-      /^Version 1\.0\.0 of "ahead" was read by extractor 99, and this is \d+: update it\.\n$/,
-    );
-  });
+  expect((await admin('host-node', 'list', 'titled', '1.0.0')).stdout).toMatch(
+    /^NAME +TITLE +POLICY .*\nPlain +A plain title +/,
+  );
 });

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/extract-host-nodes.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, type Upload } from '../../lib/bucket/object-keys.ts';
-import { extractor } from '../../lib/uploads/extract-archive.ts';
+import { extractor } from '../../lib/registry/extraction.ts';
 import { hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { lanes } from '../../lib/work/lanes.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';

@@ -9,6 +9,7 @@ import {
   pickFields,
   type PublisherRecord,
   publisherRecord,
+  standingEntry,
 } from '../../lib/registry/records.ts';
 import { findPublisher, noSuchVersion } from '../../lib/registry/changes.ts';
 import { listOwnedNodes } from '../../lib/registry/moves.ts';
@@ -109,10 +110,12 @@ export async function showNode(nodeId: string): Promise<{ node: NodeRecord; publ
   return { node, publisher: publisher ?? (await readPublisher(node.publisher_id)) };
 }
 
-export async function listHostNodes(nodeId: string, version: string): Promise<HostNode[]> {
-  const { version: label } = await showNodeVersion(nodeId, version);
-  const items = await listItems(hostNodeKey(nodeId, label, ''));
-  return items.map((item) => pickFields<HostNode>(hostNodeRecord(item), HostNode));
+export async function listHostNodes(nodeId: string, label: string): Promise<HostNode[]> {
+  const version = await showNodeVersion(nodeId, label);
+  const items = await listItems(hostNodeKey(nodeId, version.version, ''));
+  return items
+    .flatMap((item) => standingEntry(hostNodeRecord(item), version) ?? [])
+    .map((entry) => pickFields<HostNode>(entry, HostNode));
 }
 
 /** The scope of a publisher's ban, as the end of a sentence. */

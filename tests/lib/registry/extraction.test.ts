@@ -4,7 +4,6 @@ import { type ExtractedArchive, finishExtraction, writeHostNodes } from '../../.
 import type { ExtractedFields } from '@node-registry/registry-rules/host-node-entries';
 import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
 import { hostNodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
-import { removeOtherHostNodes } from '../../../tools/admin/registry/extraction.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { nodeVersionRecord } from '../../../lib/registry/records.ts';
 import { owe } from '../../../lib/work/owe.ts';
@@ -63,12 +62,11 @@ const stored = (nodeId: string) => {
 const edit = (nodeId: string, hostNodeName: string, changes: object) =>
   changeHostNode(inTime(), { nodeId, version: '1.0.0', hostNodeName, changes, caller });
 
-/** What an extraction does, by an event or by the administration, which also removes what is not found any more. */
+/** What an extraction does. Entries that it does not find are not shown, but for what people wrote. */
 async function extract(archive: ExtractedArchive, by: number, names: readonly string[]): Promise<void> {
   const { extraction } = nodeVersionRecord(await stored(archive.node_id)) ?? {};
   if (extraction && extraction.by >= by) return;
   await writeHostNodes(inTime(), archive, found(by, names));
-  await removeOtherHostNodes(inTime(), archive, new Set(names));
   await finishExtraction(inTime(), archive, found(by, names));
 }
 
@@ -143,34 +141,16 @@ test('keeps an entry of a newer extractor when an older one ends later', async (
   expect(await listHostNodes('older-late', '1.0.0')).toMatchObject([{ category: 'read by 2' }]);
 });
 
-test('keeps an edit of an entry that was removed and made again', async () => {
-  const archive = await addExtractable('made-again');
+test('keeps an edit of an entry that an extraction would write meanwhile', async () => {
+  const archive = await addExtractable('edited-meanwhile');
   await writeHostNodes(inTime(), archive, found(1, ['entry']));
-  const replaced = beforeNext(dynamodb, /^UpdateItemCommand$/, async () => {
-    await removeOtherHostNodes(inTime(), archive, new Set());
-    await edit('made-again', 'entry', { category: 'theirs' });
-  });
+  const edited = beforeNext(dynamodb, /^UpdateItemCommand$/, () =>
+    edit('edited-meanwhile', 'entry', { category: 'theirs' }),
+  );
   await writeHostNodes(inTime(), archive, found(2, ['entry']));
 
-  expect(replaced.happened()).toBe(true);
-  expect(await listHostNodes('made-again', '1.0.0')).toMatchObject([{ category: 'theirs' }]);
-});
-
-test('keeps an edit that comes right before the removal of an entry that is not found any more', async () => {
-  const archive = await addExtractable('removed-late');
-  await writeHostNodes(inTime(), archive, found(1, ['new', 'edited']));
-  await edit('removed-late', 'edited', { category: 'theirs' });
-  for (const [command, name] of [
-    [/^UpdateItemCommand$/, 'edited'],
-    [/^DeleteItemCommand$/, 'new'],
-  ] as const)
-    beforeNext(dynamodb, command, () => edit('removed-late', name, { description: 'late' }));
-  await removeOtherHostNodes(inTime(), archive, new Set());
-
-  expect(await listHostNodes('removed-late', '1.0.0')).toEqual([
-    { host_node_name: 'edited', category: 'theirs', description: 'late' },
-    { host_node_name: 'new', description: 'late' },
-  ]);
+  expect(edited.happened()).toBe(true);
+  expect(await listHostNodes('edited-meanwhile', '1.0.0')).toMatchObject([{ category: 'theirs' }]);
 });
 
 function withoutOpen(fields: object): object {

@@ -1,5 +1,5 @@
 import { compareVersions, normalizeVersion } from '@node-registry/registry-rules/version-label';
-import { changeWithdrawal, setFlag } from '../registry/node-versions.ts';
+import { changeWithdrawal, readAgain, setFlag } from '../registry/node-versions.ts';
 import { type Changed, newContext } from '../registry/administration.ts';
 import { aligning } from '../alignment.ts';
 import { describeNodeVersion, findVersions, showNode, showNodeVersion } from '../listing.ts';
@@ -12,8 +12,6 @@ import { fields, table } from '@node-registry/command-line/table';
 import * as bans from '../../../lib/registry/bans.ts';
 import { inParts } from '../../../lib/in-parallel.ts';
 import { noSuchVersion } from '../../../lib/registry/changes.ts';
-import { extractNodeVersion } from '../registry/extraction.ts';
-import { findStage } from '../target.ts';
 
 const reason = {
   value: 'TEXT',
@@ -289,21 +287,13 @@ function shortStatus(status: string | undefined): string {
 
 export const extract = command({
   parameters: ['node', 'version'],
-  summary: 'Read the host nodes of a version from its archive again',
+  summary: 'Have the host nodes of a version read from its archive again, within a minute',
   notes:
-    'After an update of the extractor, or for a version whose extraction was lost. The archive is never run. Entries\nthat people edited stay; others that are no longer found are removed. Reads the bucket with your own rights.',
+    'After an update of the extractor, or for a version whose extraction was given up. Entries that people edited stay; others\nthat are no longer found are not shown.',
   examples: ['node-version extract demo-node 1.0.0'],
   async run({ node, version }, _, { actor }) {
-    await findStage();
-    const { record, found, removed } = await extractNodeVersion(actor, node, version);
-    const text = fields({
-      Version: record.version,
-      Node: record.node_id,
-      'Host nodes': extractionOf(record),
-      Found: [...found.nodes.keys()].sort().join(', '),
-      Removed: removed.join(', '),
-      'Admin tags': record.tags_admin?.join(', '),
-    });
-    return { data: { ...versionCopy(record), found: [...found.nodes.keys()], removed }, text };
+    const { result } = await readAgain(actor, node, version);
+    const text = `Version ${result.version} of "${result.node_id}" is read again within a minute.`;
+    return { data: versionCopy(result), text };
   },
 });

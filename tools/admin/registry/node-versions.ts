@@ -3,7 +3,11 @@ import { may } from '../../../lib/registry/may.ts';
 import type { NodeVersionRecord, Operator } from '../../../lib/registry/records.ts';
 import { showNodeVersion } from '../listing.ts';
 import { type Changed, changeVersion } from '../../../lib/registry/changes.ts';
-import { newContext } from './administration.ts';
+import { newContext, Rejection } from './administration.ts';
+import { extractor } from '../../../lib/registry/extraction.ts';
+import { isOffered } from '../../../lib/registry/node-versions.ts';
+import { laneOf } from '../../../lib/work/lanes.ts';
+import { owe } from '../../../lib/work/owe.ts';
 
 const flagged = 'NodeVersionStatusFlagged';
 
@@ -38,4 +42,27 @@ export async function changeWithdrawal(
 ): ReturnType<typeof withdrawVersion> {
   const { publisher_id: publisherId, id: versionId } = await showNodeVersion(nodeId, version);
   return change(newContext(), { publisherId, nodeId, versionId, by: actor, reason });
+}
+
+/** Has the lane `extract` read the archive of a version again, for a newer extractor or if that was given up. */
+export function readAgain(
+  actor: Operator,
+  nodeId: string,
+  version: string,
+): Promise<Changed<NodeVersionRecord>> {
+  const entry = { action: 'node-version extract' };
+  return changeVersion(newContext(), actor, { nodeId, version, entry }, (current) => {
+    const { extraction, host_node_extract_status: status } = current;
+    const what = `Version ${current.version} of "${current.node_id}"`;
+    if (!isOffered(current) || laneOf(current) === 'finalize')
+      throw new Rejection(`${what} is not published.`);
+    const by = extraction?.by ?? 0;
+    if (by >= extractor && status !== 'failed') throw new Rejection(`${what} was read by extractor ${by}.`);
+    return {
+      host_node_extract_status: 'pending',
+      host_node_extract_reason: null,
+      ...(by >= extractor && { extraction: null }),
+      ...owe('extract', current, current.publisher_id, Date.now()),
+    };
+  });
 }
