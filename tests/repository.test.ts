@@ -494,7 +494,7 @@ describe('the lines', () => {
     // Oracles, the reviewed template, tricks that saved a percent
     58: [-210, 22, 129, 6, -321],
     // Bounds, remembered parameters, releases, the read path
-    59: [644, 161, 215, 55, 686],
+    59: [643, 161, 215, 55, 686],
     // The client, the command, results for clients that wait, the reader of packs
     60: [297, 11, 43, 1162, 536],
     // The site and the studio

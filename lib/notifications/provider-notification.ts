@@ -42,11 +42,12 @@ export function readNotification(provider: ProviderName, text: string): Provider
   const words = fields.flatMap((field) => parts.map((part) => readWord(part[field])));
   const word = words.find((each) => each !== undefined);
   const state = word === undefined ? undefined : stateOf(word);
-  const ids = [body, body.data].filter(isObject).flatMap(({ task_id, id }) => [task_id, id]);
+  const named = [body, body.data].filter(isObject);
   return {
     state,
     unknownWord: state === undefined ? word : undefined,
-    taskId: ids.find(isTaskId),
+    // An envelope may have an ID of its own, too.
+    taskId: [...named.map(({ task_id }) => task_id), ...named.map(({ id }) => id)].find(isTaskId),
     credits: parts.map(({ credits }) => readCredits(credits)).find((price) => price !== undefined),
     media: bounded(parts.flatMap(mediaIn), ({ length }) => length),
     creations: bounded(parts.flatMap(creationsIn), ({ url, cover_url }) => url.length + cover_url.length),
@@ -92,10 +93,8 @@ function errorIn(parts: readonly JsonObject[]): string {
     ),
   );
   const text = String(texts[0] ?? 'The provider could not finish the task.');
-  return text
-    .replace(/\p{C}+/gu, ' ')
-    .trim()
-    .slice(0, maxErrorLength);
+  const line = text.replace(/\p{C}+/gu, ' ').trim();
+  return line.slice(0, maxErrorLength);
 }
 
 const maxKeptBytes = 64 * 1024;

@@ -306,7 +306,7 @@ describe('POST /notifications/{provider}/{task}', () => {
         const user = await spender();
         misbehave(after);
         const path = await started('text-to-video', user);
-        await say(path, { id: 'late-1', state: 'success', credits: '19.2' });
+        await say(path, { id: 'an event', data: { task_id: 'late-1', state: 'success', credits: '19.2' } });
 
         const unknown = { payment: 'unknown', credits: 74, is_exact: false, final_state: 'success' };
         expect(await usageOf(user)).toMatchObject([{ ...unknown, task_id: 'late-1', credits_told: told }]);
