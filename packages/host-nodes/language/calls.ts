@@ -33,7 +33,7 @@ export function call(machine: Machine, callee: Value, args: Value[] = [], keywor
 }
 
 function callKnown(machine: Machine, callee: Value, args: Value[], keywords: Keywords): Value {
-  if (callee instanceof Native) return callee.run(machine, args, keywords);
+  if (callee instanceof Native) return callee.run(machine, args, keywords) ?? null;
   if (callee instanceof Func) return callFunction(machine, callee, args, keywords);
   if (callee instanceof BoundMethod) return call(machine, callee.func, [callee.self, ...args], keywords);
   if (callee instanceof Class) return instantiate(machine, callee, args, keywords);

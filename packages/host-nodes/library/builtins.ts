@@ -76,11 +76,9 @@ const functions: Record<string, NativeCall> = {
   setattr: (machine, [target = null, name = null, value = null]) => {
     const text = asText(name);
     if (text !== undefined) machine.setAttribute(target, text, value);
-    return null;
   },
   delattr: (machine, [target = null, name = null]) => {
     deleteAttribute(machine, target, asText(name) ?? '');
-    return null;
   },
   callable: known((_, [value = null]) => {
     if (value instanceof Instance) return value.cls.find('__call__') !== undefined;

@@ -42,7 +42,6 @@ addMethods(hashType, {
   update: (machine, [self, data = null]) => {
     if (self instanceof Instance)
       machine.setAttribute(self, 'data', added(machine, self.own('data') ?? null, data));
-    return null;
   },
   copy: (machine, [self]) =>
     self instanceof Instance ? hashOf(machine, asText(self.own('name')) ?? '', self.own('data')) : unknown(),

@@ -95,7 +95,6 @@ types.addMethods(chainType, {
     contains(machine, merged(machine, self), key) ?? new Unknown('an unknown comparison'),
   __setitem__: (machine, [self, key = null, value = null]) => {
     setItem(machine, mapsOf(self)[0] ?? null, key, value);
-    return null;
   },
   new_child: (machine, [self, map]) => machine.call(chainType, [map ?? new Dict(), ...mapsOf(self)]),
 });
@@ -162,7 +161,6 @@ function dataclass(machine: Machine, cls: Class): Class {
       }
       const after = self instanceof Instance ? self.cls.find('__post_init__') : undefined;
       if (after !== undefined) inner.call(after, [self]);
-      return null;
     },
     true,
   );

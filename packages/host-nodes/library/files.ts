@@ -70,7 +70,6 @@ const folders = {
       payForFolders(machine, inside);
       machine.files.makeFolder(inside);
     }
-    return null;
   }),
   mkdir: () => null,
   remove: () => null,

@@ -82,16 +82,13 @@ addMethods(fileType, {
       machine.budget.text(added.length, old.length + added.length);
       machine.setAttribute(self, 'text', old + added);
     }
-    return null;
   },
   close: (machine, [self]) => {
     close(machine, self);
-    return null;
   },
   __enter__: (_, [self = null]) => self,
   __exit__: (machine, [self]) => {
     close(machine, self);
-    return null;
   },
 });
 for (const name of ['readline', 'seek', 'truncate', 'writelines']) {

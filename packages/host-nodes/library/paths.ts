@@ -22,7 +22,9 @@ export function pathText(value: Value | undefined): string | undefined {
 }
 
 /** A function that needs a known path. */
-export function onPath(run: (path: string, machine: Machine, rest: Value[]) => Value): NativeCall {
+export function onPath(
+  run: (path: string, machine: Machine, rest: Value[]) => Value | undefined,
+): NativeCall {
   return (machine, [value, ...rest]) => {
     const path = pathText(value);
     machine.budget.read(path?.length ?? 0);
@@ -207,7 +209,6 @@ addMethods(pathType, {
   read_text: onPath((path, machine) => readText(machine, absolute(path))),
   write_text: onPath((path, machine, [text]) => {
     writeText(machine, absolute(path), asText(text) ?? '');
-    return null;
   }),
   open: onPath((path, machine, [mode]) => openFile(machine, absolute(path), asText(mode) ?? 'r')),
 });

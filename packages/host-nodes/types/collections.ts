@@ -68,21 +68,18 @@ function find(machine: Machine, items: readonly Value[], item: Value): number | 
 export const listMethods: Methods = {
   append: (machine, [self, item = null]) => {
     changed(machine, self).items.push(item);
-    return null;
   },
   extend: (machine, [self, items = null]) => {
     const added = [...machine.iterate(items)];
     const list = changed(machine, self);
     list.items.push(...added);
     list.order ??= orderOf(items);
-    return null;
   },
   insert: (machine, [self, index, item = null]) => {
     const list = changed(machine, self);
     const position = place(machine, list, index);
     if (position === undefined) list.items.push(maybe(item));
     else list.items.splice(Math.max(0, position), 0, item);
-    return null;
   },
   pop: (machine, [self, index]) => {
     const list = changed(machine, self);
@@ -99,7 +96,6 @@ export const listMethods: Methods = {
       machine.budget.read(list.items.length);
       list.items.splice(index, 1);
     }
-    return null;
   },
   /** A method of a deque, which is a list here. */
   popleft: (machine, [self]) => machine.call(machine.attribute(listOf(self), 'pop'), [0n]),
@@ -107,18 +103,15 @@ export const listMethods: Methods = {
     machine.call(machine.attribute(listOf(self), 'insert'), [0n, item]),
   clear: (machine, [self]) => {
     changed(machine, self).items = [];
-    return null;
   },
   reverse: (machine, [self]) => {
     const list = changed(machine, self);
     machine.budget.spend(list.items.length);
     list.items.reverse();
-    return null;
   },
   sort: (machine, [self], keywords) => {
     const { items, order } = sorted(machine, listOf(self), keywords);
     Object.assign(changed(machine, self), { items, order });
-    return null;
   },
   copy: (machine, [self]) => {
     machine.budget.spend(listOf(self).items.length);
@@ -181,7 +174,6 @@ export const dictMethods: Methods = {
     ),
   update: (machine, [self, source], keywords) => {
     update(machine, dictOf(self), source, keywords);
-    return null;
   },
   setdefault: (machine, [self, key = null, fallback = null]) => {
     const value = underKey(machine, dictOf(self), key, fallback) ?? null;
@@ -204,7 +196,6 @@ export const dictMethods: Methods = {
     machine.heap.touch(dict);
     dict.entries = new Map();
     dict.open = undefined;
-    return null;
   },
   copy: (machine, [self]) => {
     const copy = new Dict();
@@ -238,11 +229,9 @@ function combining(operator: string): Methods[string] {
 export const setMethods: Methods = {
   add: (machine, [self, item = null]) => {
     addItem(machine, setFrom(machine, self), item);
-    return null;
   },
   discard: (machine, [self, item = null]) => {
     discard(machine, setFrom(machine, self), item);
-    return null;
   },
   remove: (machine, [self, item = null]) => {
     const set = setFrom(machine, self);
@@ -250,13 +239,11 @@ export const setMethods: Methods = {
     if (hash !== undefined && set.open === undefined && !set.entries.has(hash))
       raise('KeyError', 'it is not in the set');
     discard(machine, set, item);
-    return null;
   },
   update: (machine, [self, ...sources]) => {
     for (const source of sources) {
       for (const item of machine.iterate(source)) addItem(machine, setFrom(machine, self), item);
     }
-    return null;
   },
   union: combining('BitOr'),
   intersection: combining('BitAnd'),

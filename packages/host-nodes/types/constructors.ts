@@ -127,7 +127,6 @@ const itemMethods = {
   __getitem__: (machine, [self = null, key = null]) => plainItem(machine, self, key),
   __setitem__: (machine, [self = null, key = null, value = null]) => {
     plainSetItem(machine, self, key, value);
-    return null;
   },
   __contains__: (machine, [self = null, key = null]) => {
     const method = findAttribute(machine, plain(self), 'count');

@@ -3,7 +3,8 @@ import type { Frame, Machine, Scope } from './machine.ts';
 import { Unknown } from './plain.ts';
 import { type Keywords, List, Namespace, PythonObject, type Value } from './values.ts';
 
-export type NativeCall = (machine: Machine, args: Value[], keywords: Keywords) => Value;
+/** One that returns nothing returns Python's None. */
+export type NativeCall = (machine: Machine, args: Value[], keywords: Keywords) => Value | undefined;
 
 /** A function of Python or of a model. */
 export class Native extends PythonObject {
