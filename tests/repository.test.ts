@@ -496,7 +496,7 @@ describe('the lines', () => {
     // Bounds, remembered parameters, releases, the read path
     59: [643, 161, 215, 55, 686],
     // The client, the command, results for clients that wait, the reader of packs
-    60: [297, 11, 43, 1141, 536],
+    60: [297, 11, 43, 1099, 536],
     // The site and the studio
     61: [171, 60, 901, 1402, 70],
     // Self-service: its routes, commands and page

@@ -1,4 +1,4 @@
-import type { Arguments, StmtNode } from 'py-ast';
+import type { StmtNode } from 'py-ast';
 import { raise } from '../values/builtin-types.ts';
 import { join } from '../values/join.ts';
 import { type Frame, type Machine, Scope } from '../values/machine.ts';
@@ -70,57 +70,31 @@ function bind(machine: Machine, func: Func, frame: Frame, args: Value[], keyword
   const names = [...(parameters.posonlyargs ?? []), ...parameters.args].map(({ arg }) => arg);
   machine.budget.spend(args.length + names.length);
   const rest = new Map(keywords);
+  const take = (name: string): Value | undefined => {
+    const value = rest.get(name);
+    rest.delete(name);
+    return value;
+  };
+  // A key that begins with `*` marks keywords from an unknown value.
+  const unknown = take('**');
+  const define = (name: string, given: Value | undefined, fallback: Value | undefined) => {
+    const value = [given, unknown, fallback].find((each) => each !== undefined);
+    if (value === undefined) raise('TypeError', `${func.code.name}() is missing the argument '${name}'`);
+    else scope.define(name, value);
+  };
   for (const [index, name] of names.entries()) {
-    const given = index < args.length ? args[index] : take(rest, name);
-    scope.define(
-      name,
-      orDefault(func, name, rest, given, func.defaults[index - names.length + func.defaults.length]),
-    );
+    const given = index < args.length ? args[index] : take(name);
+    define(name, given, func.defaults[index - names.length + func.defaults.length]);
   }
-  for (const [index, { arg }] of parameters.kwonlyargs.entries()) {
-    scope.define(arg, orDefault(func, arg, rest, take(rest, arg), func.keywordDefaults[index]));
-  }
+  for (const [index, { arg }] of parameters.kwonlyargs.entries())
+    define(arg, take(arg), func.keywordDefaults[index]);
   const surplus = args.slice(names.length);
   if (parameters.vararg) scope.define(parameters.vararg.arg, new Tuple(surplus));
   else if (surplus.length > 0) raise('TypeError', `${func.code.name}() takes fewer arguments`);
-  collect(machine, parameters, scope, rest, func.code.name);
-}
-
-/** `**kwargs`. A key that begins with `*` marks keywords from an unknown value. */
-function collect(
-  machine: Machine,
-  parameters: Arguments,
-  scope: Scope,
-  rest: Map<string, Value>,
-  name: string,
-): void {
-  const unknown = rest.get('**');
-  rest.delete('**');
   if (parameters.kwarg) {
     const dict = new Dict();
     for (const [key, value] of rest) put(machine, dict, key, value);
     if (unknown instanceof Unknown) dict.open = unknown.why;
     scope.define(parameters.kwarg.arg, dict);
-  } else if (rest.size > 0) raise('TypeError', `${name}() got an unexpected keyword argument`);
-}
-
-function take(rest: Map<string, Value>, name: string): Value | undefined {
-  const value = rest.get(name);
-  rest.delete(name);
-  return value;
-}
-
-function orDefault(
-  func: Func,
-  name: string,
-  rest: ReadonlyMap<string, Value>,
-  given: Value | undefined,
-  fallback: Value | undefined,
-): Value {
-  if (given !== undefined) return given;
-  const unknown = rest.get('**');
-  if (unknown !== undefined) return unknown;
-  return fallback === undefined
-    ? raise('TypeError', `${func.code.name}() is missing the argument '${name}'`)
-    : fallback;
+  } else if (rest.size > 0) raise('TypeError', `${func.code.name}() got an unexpected keyword argument`);
 }

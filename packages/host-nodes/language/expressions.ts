@@ -223,32 +223,22 @@ function comprehend(
   // The first iterable belongs to the surrounding scope, which may be a class body.
   const source = machine.evaluate(first.iter, frame);
   const inner = frame.inside(new Scope(frame.scope));
-  for (const item of walk(machine, generators, 0, source, inner, element, list)) list.items.push(item);
+  for (const item of walk(0, source)) list.items.push(item);
   return list;
-}
 
-function* walk(
-  machine: Machine,
-  generators: readonly Comprehension[],
-  depth: number,
-  source: Value,
-  frame: Frame,
-  element: (frame: Frame) => Value,
-  list: List,
-): Generator<Value> {
-  const generator = generators[depth];
-  if (!generator) return;
-  list.order ??= orderOf(source);
-  for (const item of machine.iterate(source)) {
-    for (const candidate of item instanceof Several ? item.items : [item]) {
-      assign(machine, generator.target, candidate, frame);
-      const isIn = passes(machine, generator.ifs, frame);
-      if (isIn === false) continue;
-      const next = generators[depth + 1];
-      const found = next
-        ? walk(machine, generators, depth + 1, machine.evaluate(next.iter, frame), frame, element, list)
-        : [element(frame)];
-      for (const value of found) yield isIn && candidate === item ? value : maybe(value);
+  function* walk(depth: number, iterable: Value): Generator<Value> {
+    const generator = generators[depth];
+    if (!generator) return;
+    list.order ??= orderOf(iterable);
+    for (const item of machine.iterate(iterable)) {
+      for (const candidate of item instanceof Several ? item.items : [item]) {
+        assign(machine, generator.target, candidate, inner);
+        const isIn = passes(machine, generator.ifs, inner);
+        if (isIn === false) continue;
+        const next = generators[depth + 1];
+        const found = next ? walk(depth + 1, machine.evaluate(next.iter, inner)) : [element(inner)];
+        for (const value of found) yield isIn && candidate === item ? value : maybe(value);
+      }
     }
   }
 }

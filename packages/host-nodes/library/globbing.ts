@@ -12,31 +12,25 @@ export function matching(machine: Machine, pattern: string, recursive: boolean):
   const root = machine.files.inside(base.join('/') || '/');
   if (root === undefined) return undefined;
   const found: string[] = [];
-  collect(machine, root, parts.slice(base.length), recursive, found);
+  collect(root, parts.slice(base.length));
   return found.map((path) => `${machine.files.root}/${path}`);
-}
 
-function collect(
-  machine: Machine,
-  folder: string,
-  parts: readonly string[],
-  recursive: boolean,
-  found: string[],
-): void {
-  const [part, ...rest] = parts;
-  if (part === undefined) return;
-  machine.budget.spend();
-  if (part === '**' && recursive) collect(machine, folder, rest, recursive, found);
-  for (const name of machine.files.list(folder)) {
+  function collect(folder: string, [part, ...rest]: readonly string[]): void {
+    if (part === undefined) return;
     machine.budget.spend();
-    const path = folder === '' ? name : `${folder}/${name}`;
-    const isFolder = machine.files.isFolder(path);
-    if (part === '**' && recursive) {
-      if (isFolder) collect(machine, path, parts, recursive, found);
-      else if (rest.length === 0) found.push(path);
-    } else if (matchesName(machine, part, name) && !(name.startsWith('.') && !part.startsWith('.'))) {
-      if (rest.length === 0) found.push(path);
-      else if (isFolder) collect(machine, path, rest, recursive, found);
+    const isDeep = part === '**' && recursive;
+    if (isDeep) collect(folder, rest);
+    for (const name of machine.files.list(folder)) {
+      machine.budget.spend();
+      const path = folder === '' ? name : `${folder}/${name}`;
+      const isFolder = machine.files.isFolder(path);
+      if (isDeep) {
+        if (isFolder) collect(path, [part, ...rest]);
+        else if (rest.length === 0) found.push(path);
+      } else if (matchesName(machine, part, name) && !(name.startsWith('.') && !part.startsWith('.'))) {
+        if (rest.length === 0) found.push(path);
+        else if (isFolder) collect(path, rest);
+      }
     }
   }
 }
