@@ -14,7 +14,7 @@ import { apiErrorOf } from '../errors.ts';
 import type { SerializedJson } from '../json.ts';
 import { log } from '../log.ts';
 import { Relay } from '../notifications/relay.ts';
-import { type Provider, ProviderCall, type StartedTask } from '../providers/provider-call.ts';
+import { prepareTask, type Provider, type StartedTask } from '../providers/provider-call.ts';
 import { lambdaHandler } from './endpoint.ts';
 
 /** An operation's call to its provider. */
@@ -52,16 +52,17 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
     if (replayed) return replayed;
 
     const purchase = new Purchase(context, attempt);
-    const outgoing = new ProviderCall(context, call.provider(), call.path);
     try {
-      await beforeSending(async () => {
+      const startTask = await beforeSending(async () => {
         requireOpenProxies(request.caller);
         relay?.requireReceiver();
         await requireStageBudget(context, attempt.at);
         const withImages = await withImageUrls(context, caller, { schema, body });
-        await outgoing.prepare(call.body(relay ? relay.redirected(withImages) : withImages));
+        const outgoing = call.body(relay ? relay.redirected(withImages) : withImages);
+        const prepared = await prepareTask(context, call.provider(), call.path, outgoing);
         await purchase.reserve();
         await purchase.record(relay && (() => relay.record(context, attempt)));
+        return prepared;
       });
 
       progress.sentHeaders = taskHeaders;
@@ -69,7 +70,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
       log('info', 'sending');
       // A purchase may be recorded until the deadline.
       context.retries = undefined;
-      const started = await outgoing.startTask();
+      const started = await startTask();
 
       const given = jsonAnswer(contract.status, call.reply(started, body, contract), taskHeaders);
       const answer = relay?.inAnswer(given) ?? given;

@@ -3,16 +3,9 @@ import type { ProviderName } from '../config.ts';
 import { calling, type Context } from '../context.ts';
 import { ApiError, type ErrorCode, errorCatalog } from '../errors.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { log, note } from '../log.ts';
+import { note } from '../log.ts';
 import { type HttpReply, httpRequest, TransportError } from '../outgoing/http-request.ts';
-import {
-  idCandidates,
-  readCredits,
-  readErrorReply,
-  readReplyObject,
-  readRetryAfter,
-  readTaskId,
-} from './reply.ts';
+import { readCredits, readErrorReply, readReplyObject, readRetryAfter, readTaskId } from './reply.ts';
 
 export interface Provider {
   name: ProviderName;
@@ -62,76 +55,77 @@ const maxReplyBytes = 1024 * 1024;
 /** A JSON writer may escape a character that we sent as one byte to the six of `\u003c`. */
 const bytesPerEchoedByte = 6;
 
+/** Does everything of a paid call that can fail at no cost, and returns the rest: what starts the task. */
+export async function prepareTask(
+  context: Context,
+  provider: Provider,
+  path: string,
+  request: object,
+): Promise<() => Promise<StartedTask>> {
+  const body = Buffer.from(JSON.stringify(request));
+  const key = await provider.key.read(context);
+  return () => startTask({ context, provider, path, body }, key);
+}
+
+interface PaidCall {
+  context: Context;
+  provider: Provider;
+  path: string;
+  body: Buffer;
+}
+
 /**
- * One paid call. `prepare` does everything that can fail at no cost. A second request is sent only if the
- * first can't have bought anything: no connection was made, a 429 asked for a short wait, or the key was
- * rejected and has been replaced.
+ * A second request is sent only if the first can't have bought anything: no connection was made, a 429 asked for a short
+ * wait, or the key was rejected and has been replaced.
  */
-export class ProviderCall {
-  readonly #provider: Provider;
-  readonly #path: string;
-  readonly #context: Context;
-  #key = '';
-  #body = Buffer.alloc(0);
-
-  constructor(context: Context, provider: Provider, path: string) {
-    this.#context = context;
-    this.#provider = provider;
-    this.#path = path;
+async function startTask(call: PaidCall, key: string): Promise<StartedTask> {
+  const { deadline } = call.context;
+  if (deadline - Date.now() < minReplyMs)
+    throw new ApiError('unavailable', { payment: 'rejected', reason: 'too little time to send' });
+  const started = Date.now();
+  const replyBy = Math.min(deadline, started + maxReplyMs);
+  let sends = 1;
+  let result = await send(call, key, replyBy);
+  const wait = waitBeforeRetry(result);
+  if (wait !== undefined && Date.now() + wait + minReplyMs <= replyBy) {
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    sends += 1;
+    result = await send(call, key, replyBy);
   }
 
-  async prepare(body: object): Promise<void> {
-    this.#body = Buffer.from(JSON.stringify(body));
-    this.#key = await this.#provider.key.read(this.#context);
-  }
-
-  async startTask(): Promise<StartedTask> {
-    const { deadline } = this.#context;
-    if (deadline - Date.now() < minReplyMs)
-      throw new ApiError('unavailable', { payment: 'rejected', reason: 'too little time to send' });
-    const started = Date.now();
-    const replyBy = Math.min(deadline, started + maxReplyMs);
-    let sends = 1;
-    let result = await this.#send(replyBy);
-    const wait = waitBeforeRetry(result);
-    if (wait !== undefined && Date.now() + wait + minReplyMs <= replyBy) {
-      await new Promise((resolve) => setTimeout(resolve, wait));
+  if (result.error?.code === 'provider_credentials') {
+    const other = await call.provider.key.replacementOf({ deadline: replyBy - minReplyMs }, key);
+    if (other !== undefined) {
       sends += 1;
-      result = await this.#send(replyBy);
+      result = await send(call, other, replyBy);
     }
-
-    if (result.error?.code === 'provider_credentials') {
-      const key = await this.#provider.key.replacementOf({ deadline: replyBy - minReplyMs }, this.#key);
-      if (key !== undefined) {
-        this.#key = key;
-        sends += 1;
-        result = await this.#send(replyBy);
-      }
-    }
-    noteCall(this.#provider, result, { sends, ms: Date.now() - started });
-    if (result.error) throw result.error;
-    return result;
   }
+  noteCall(call.provider, result, { sends, ms: Date.now() - started });
+  if (result.error) throw result.error;
+  return result;
+}
 
-  async #send(replyBy: number): Promise<SendResult> {
-    const { name, url, echoesRequest } = this.#provider;
-    const [body, key] = [this.#body, this.#key];
-    try {
-      const reply = await calling(this.#context, `${name} provider`, () =>
-        httpRequest({
-          url: new URL(url.replace(/\/*$/, this.#path)),
-          method: 'POST',
-          headers: { 'content-type': 'application/json', ...requestHeaders(this.#provider, key) },
-          body,
-          timeoutMs: replyBy - Date.now(),
-          maxReplyBytes: maxReplyBytes + (echoesRequest ? bytesPerEchoedByte * body.length : 0),
-        }),
-      );
-      return readReply(reply, key);
-    } catch (cause) {
-      if (!(cause instanceof TransportError)) throw cause;
-      return readBrokenReply(cause, key);
-    }
+async function send(
+  { context, provider, path, body }: PaidCall,
+  key: string,
+  replyBy: number,
+): Promise<SendResult> {
+  const { name, url, echoesRequest } = provider;
+  try {
+    const reply = await calling(context, `${name} provider`, () =>
+      httpRequest({
+        url: new URL(url.replace(/\/*$/, path)),
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...requestHeaders(provider, key) },
+        body,
+        timeoutMs: replyBy - Date.now(),
+        maxReplyBytes: maxReplyBytes + (echoesRequest ? bytesPerEchoedByte * body.length : 0),
+      }),
+    );
+    return readReply(reply, key);
+  } catch (cause) {
+    if (!(cause instanceof TransportError)) throw cause;
+    return readBrokenReply(cause, key);
   }
 }
 
@@ -190,8 +184,6 @@ function readReply({ status, headers, body }: HttpReply, key: string): SendResul
   }
 
   // A reply that is neither a success nor an error, such as a redirect, counts as unreadable.
-  if (isSuccess(status) && taskId === undefined)
-    log('warn', 'task_id_missing', { candidates: idCandidates(content, headers) });
   const failure = status < 400 ? 'provider_invalid_reply' : 'provider_failed';
   return { error: unknownPayment(failure, cause, { taskId, credits }), status };
 }

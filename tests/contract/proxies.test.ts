@@ -91,10 +91,14 @@ function responses(proxy: ProxyName, request: object, echoes: Record<string, unk
   });
 
   test('holds "optional": an echo that the provider leaves unset is absent', async () => {
-    const unset = Object.keys(echoes).map((field, index) => [field, [null, '', []][index % 3]]);
     const created_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    // A 0 that was sent is one.
+    const fields = Object.keys(echoes).filter((field) => echoes[field] !== 0);
 
-    expect(await answerTo(Object.fromEntries(unset))).toEqual({ ...task, created_at });
+    for (const unset of [null, '', [], [''], 0]) {
+      const reply = Object.fromEntries(fields.map((field) => [field, unset]));
+      expect([unset, await answerTo(reply)]).toEqual([unset, { ...task, created_at }]);
+    }
   });
 }
 
@@ -147,8 +151,9 @@ describe('Relight request fields', () => {
       { generated: ['a', 'b'], task_id: 't', status: 'CREATED' },
     ],
     [
-      { generated: null, task_id: 7, status: 'COMPLETED' },
-      { generated: [], task_id: '7', status: 'COMPLETED' },
+      // No double holds all of its digits.
+      { generated: null, task_id: JSON.rawJSON('867913241582301184'), status: 'COMPLETED' },
+      { generated: [], task_id: '867913241582301184', status: 'COMPLETED' },
     ],
   ])(
     'holds "Relight response: object data (required) with generated (string[]) and task_id": %j',

@@ -75,6 +75,8 @@ describe('a request that may have been sent', () => {
     await asked.promise;
     jest.advanceTimersByTime(300);
     await rejected;
+    await turnsUntil(() => [...sockets].every((socket) => socket.closed));
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   test('reports a reply that is cut off as perhaps sent, with its status and headers', async () => {

@@ -157,7 +157,7 @@ describe('a task that an odd reply names', () => {
     misbehave({ kind: 'text', text });
     const { status, body } = await invoke(proxies['text-to-video'], 'text-to-video');
 
-    expect([status, body.error, lines('task_id_missing')]).toEqual([502, 'provider_invalid_reply', []]);
+    expect([status, body.error]).toEqual([502, 'provider_invalid_reply']);
     expect(body.message).toContain(`The reply named the task ${id}.`);
     expect(lines().at(-1)).toMatchObject({ provider_task_id: id });
   });
@@ -168,30 +168,13 @@ describe('a task that an odd reply names', () => {
       misbehave({ kind: 'text', text });
       const { body } = await invoke(proxies['text-to-video'], 'text-to-video');
 
-      expect([/The reply named/.test(body.message), lines('task_id_missing').length]).toEqual([false, 1]);
+      expect(body.message).not.toContain('The reply named');
     },
   );
 });
 
 describe('the answer to the caller of a provider that failed', () => {
   const call = () => invoke(proxies['text-to-video'], 'text-to-video');
-
-  test('lists the invalid parameters that the image provider lists', async () => {
-    misbehave({
-      kind: 'status',
-      status: 422,
-      message: 'Validation failed',
-      invalidParams: [{ name: 'image', reason: 'too small' }],
-    });
-    const { body } = await invoke(proxies['relight-image'], 'relight-image');
-
-    expect(body).toEqual({
-      error: 'provider_rejected',
-      message: 'The provider rejected the request: Validation failed.',
-      details: [{ path: 'body.image', message: 'too small' }],
-      request_id: 'sample-relight-image',
-    });
-  });
 
   test.each<[Misbehavior, RegExp]>([
     [{ kind: 'stall' }, /did not respond in time/],
@@ -205,13 +188,4 @@ describe('the answer to the caller of a provider that failed', () => {
     expect(body.message).toMatch(what);
     expect(body.message).toMatch(/outcome is unknown.*same Idempotency-Key is never sent a second time/);
   });
-
-  test.each(['{"task_id":867913241582301184}', '{ "task_id" : 867913241582301184 }'])(
-    'contains every digit of a task id that no double can hold, in %s',
-    async (text) => {
-      misbehave({ kind: 'text', text });
-
-      expect((await call()).body.task_id).toBe('867913241582301184');
-    },
-  );
 });

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { noon, stopDate } from '@node-registry/testing/clock';
 import { serve } from '../../support/serve.ts';
 import { withLogFields } from '../../../lib/log.ts';
-import { type Provider, ProviderCall } from '../../../lib/providers/provider-call.ts';
+import { prepareTask, type Provider } from '../../../lib/providers/provider-call.ts';
 
 interface Reply {
   status: number;
@@ -53,9 +53,8 @@ beforeEach(() => {
 function call(limitMs = 5000, fields: Record<string, unknown> = {}, changes: Partial<Provider> = {}) {
   const context = { deadline: Date.now() + limitMs };
   return withLogFields(fields, async () => {
-    const prepared = new ProviderCall(context, { ...provider, ...changes }, '/x');
-    await prepared.prepare({});
-    return prepared.startTask();
+    const startTask = await prepareTask(context, { ...provider, ...changes }, '/x', {});
+    return startTask();
   });
 }
 
@@ -157,6 +156,17 @@ describe('the remaining time of a provider call', () => {
     await expect(call(999)).rejects.toMatchObject({ code: 'unavailable', payment: 'rejected' });
     expect(received).toEqual([]);
     expect(await call(1000)).toMatchObject({ task: { taskId: 'task-1' } });
+  });
+
+  test.each([
+    [60_000, 25_000],
+    [7000, 7000],
+  ])('bounds the wait for a reply: of %i ms, %i', async (limitMs, timeoutMs) => {
+    reply = { status: 200 };
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    await call(limitMs);
+
+    expect(timers.mock.calls.map(([, ms]) => ms)).toContain(timeoutMs);
   });
 
   test('suffices for the wait and a reply, or there is no second attempt', async () => {

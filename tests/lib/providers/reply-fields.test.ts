@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { stopDate } from '@node-registry/testing/clock';
 import {
-  idCandidates,
   readCreatedAt,
   readCredits,
   readFields,
@@ -9,48 +8,16 @@ import {
   readTaskId,
 } from '../../../lib/providers/reply.ts';
 import { MultiframeVideoReply } from '../../../lib/contracts/multiframe-video.ts';
-import { TextToVideoReply } from '../../../lib/contracts/text-to-video.ts';
 
-describe('the fields of a provider reply', () => {
-  test('keeps fields of the type of the interface', () => {
-    const reply = { prompt: 'A boat', seed: -1, bgm: false, images: ['a', 'b'] };
+test('keeps of a list what is set, and the set fields of an entry', () => {
+  const image_settings = [
+    { key_image: 'a', duration: 0, prompt: '' },
+    null,
+    { key_image: null, duration: 2.5, prompt: 'Sail on' },
+  ];
 
-    expect(readFields(TextToVideoReply.shape, reply)).toEqual(reply);
-  });
-
-  test('leaves out what means unset', () => {
-    for (const unset of ['', 0, null, undefined, [], [''], [null, 0, '']]) {
-      const named = { prompt: unset, seed: unset, images: unset };
-      expect([unset, readFields(TextToVideoReply.shape, named)]).toEqual([unset, {}]);
-    }
-  });
-
-  test('keeps a 0 that was sent', () => {
-    const image_settings = [{ duration: 0 }, { duration: 0 }];
-
-    expect(readFields(TextToVideoReply.shape, { seed: 0, duration: 0 }, { seed: 0 })).toEqual({ seed: 0 });
-    expect(
-      readFields(MultiframeVideoReply.shape, { image_settings }, { image_settings: [{ duration: 0 }, {}] }),
-    ).toEqual({ image_settings: [{ duration: 0 }, {}] });
-  });
-
-  test('leaves out unknown fields and fields of another type', () => {
-    const reply = { duration: '5', bgm: 1, prompt: {}, seed: 1.5, images: 'a', elsewhere: 'x' };
-
-    expect(Object.keys(readFields(TextToVideoReply.shape, { ...reply, style: 'anime' }))).toEqual(['style']);
-  });
-
-  test('keep only the set entries of a list, and the set fields of an entry', () => {
-    const image_settings = [
-      { key_image: 'a', duration: 0, prompt: '' },
-      null,
-      { key_image: null, duration: 2.5, prompt: 'Sail on' },
-    ];
-
-    expect(readFields(TextToVideoReply.shape, { images: ['', 'a', null] })).toEqual({ images: ['a'] });
-    expect(readFields(MultiframeVideoReply.shape, { image_settings })).toStrictEqual({
-      image_settings: [{ key_image: 'a' }, { duration: 2.5, prompt: 'Sail on' }],
-    });
+  expect(readFields(MultiframeVideoReply.shape, { image_settings })).toStrictEqual({
+    image_settings: [{ key_image: 'a' }, { duration: 2.5, prompt: 'Sail on' }],
   });
 });
 
@@ -95,40 +62,6 @@ describe('the creation time of a provider reply', () => {
       '2026-01-02|2026-01-02T03:04:05|2026-13-45T03:04:05Z|at 2026-01-02T03:04:05Z|2026-01-02T03:04:05Z or so';
     for (const value of [undefined, '', 1767323045, ...said.split('|')])
       expect([value, readCreatedAt(value)]).toEqual([value, new Date().toISOString()]);
-  });
-});
-
-describe('the ID of a task', () => {
-  test.each([
-    ['a field id', { id: '77' }, {}, { 'body.id': '77' }],
-    ['a list', { tasks: [{ taskId: 'a-1' }] }, {}, { 'body.tasks.0.taskId': 'a-1' }],
-    ['a nested number', { result: { task: { uuid: 12 } } }, {}, { 'body.result.task.uuid': '12' }],
-    ['the fourth level', { a: { b: { c: { id: 'x' } } } }, {}, { 'body.a.b.c.id': 'x' }],
-    ['a header', {}, { 'x-task-id': 'b.2' }, { 'headers.x-task-id': 'b.2' }],
-  ])('finds an id in %s', (_, content, headers, expected) => {
-    expect(idCandidates(content, headers)).toEqual(expected);
-  });
-
-  test.each<object>([
-    { prompt: 'a secret plan' },
-    // A secret of ours
-    { callback_id: 'x'.repeat(43) },
-    { valid: 'yes', paid: '1' },
-    { id_card: '1', identity: 'x' },
-    { [`${'long_'.repeat(10)}id`]: '1' },
-    { id: 'not an id' },
-    { id: true, uuid: null },
-  ])('is not found in %j', (content) => {
-    expect(idCandidates(content, {})).toEqual({});
-  });
-
-  test('bounds the candidates, however many there are and however deep they lie', () => {
-    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`n${index}_id`, 'x']));
-    const deep = { a: { b: { c: { d: { e: { id: 'x' } } } } } };
-
-    expect(Object.keys(idCandidates(many, {}))).toHaveLength(10);
-    expect(idCandidates(deep, {})).toEqual({});
-    expect(idCandidates([[[[[{ id: 'x' }]]]]], {})).toEqual({});
   });
 });
 
