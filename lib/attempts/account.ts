@@ -31,8 +31,6 @@ type Days = Record<`credits:${string}` | `tasks:${string}`, number>;
 type Minutes = Record<`requests@${number}`, number>;
 /** An open reservation: when its attempt began, in eight digits, and its ceiling, both in base 36. */
 type Entries = Record<EntryName, string>;
-/** The percentage of a day's budget that was used when its caller was last warned. */
-type Warnings = Record<`warned:${string}`, number>;
 
 type EntryName = `o@${string}`;
 
@@ -40,7 +38,7 @@ type EntryName = `o@${string}`;
 export interface AccountRecord
   extends Pick<Owing, 'pending_shard' | 'pending_since' | 'tries' | 'last_error'>,
     Key,
-    Partial<Days & Minutes & Entries & Warnings> {
+    Partial<Days & Minutes & Entries> {
   caller: string;
   revision: number;
   limits?: CallerLimits;
@@ -150,7 +148,7 @@ export function pastCounters(seen: AccountRecord, now: number): Record<string, n
   const yesterday = dayOf(now - dayMs);
   const open = new Set(openReservations(seen).map(({ at }) => dayOf(at)));
   const past = Object.keys(seen).filter((name) => {
-    const [, day] = /^(?:credits|tasks|warned):(.*)$/.exec(name) ?? [];
+    const [, day] = /^(?:credits|tasks):(.*)$/.exec(name) ?? [];
     if (day !== undefined) return day < yesterday && !open.has(day);
     const [, minute] = /^requests@(\d+)$/.exec(name) ?? [];
     return minute !== undefined && Number(minute) < minuteOf(now) - 2;

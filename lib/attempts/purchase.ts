@@ -14,7 +14,7 @@ import {
   recordSent,
   rejectUnsent,
 } from './attempt.ts';
-import { type Reserved, reserve, settle, warnOnce } from './reserve.ts';
+import { type Reserved, reserve, settle } from './reserve.ts';
 
 /** The money of one request. The comment in attempt.ts explains the steps, and why dying in any is safe. */
 export class Purchase {
@@ -91,9 +91,7 @@ export class Purchase {
     if (!isOurs) return;
     const cost = { credits: end.credits, isTask: end.payment !== 'rejected', isListed: this.isSent };
     const settled = await settle(context, account, { ...attempt, n }, cost);
-    if (settled === undefined) return;
-    this.#reserved = { account: settled, n };
-    await warnOnce(context, settled, attempt.at);
+    if (settled) this.#reserved = { account: settled, n };
   }
 
   /** The response's headers about the caller's budget, from the last seen state of the account. */

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import * as config from '../config.ts';
-import { note } from '../log.ts';
 import { type Changes, type Clause, IfAbsent, Plus } from '../store/items.ts';
 import { get } from '../store/read.ts';
 import { UnansweredError, untilWritten } from '../store/dynamodb.ts';
@@ -219,21 +218,4 @@ export async function settle(
   changes[`tasks:${day}`] = new Plus(isTask ? 0 : -1);
   const result = await update<AccountRecord>(context, seen, changes, [[name, 'exists']]);
   return result.written ? result.item : result.found;
-}
-
-const warningPercents = [95, 80];
-
-/** Notes in the log line, once a day each, that a caller has used 80 or 95 percent of a daily limit. */
-export async function warnOnce(context: Context, account: AccountRecord, at: number): Promise<void> {
-  const limits = limitsOf(account.limits);
-  const daily = counted.filter(({ limit, window }) => window === 'day' && limits[limit] > 0);
-  const used = daily.map((each) => (100 * (account[counterName(each, at)] ?? 0)) / limits[each.limit]);
-  const passed = warningPercents.find((percent) => used.some((share) => share >= percent));
-  const name = `warned:${dayOf(at)}` as const;
-  if (passed === undefined || (account[name] ?? 0) >= passed) return;
-  const changes: Changes<AccountRecord> = {};
-  changes[name] = passed;
-  const isFirst: Clause<AccountRecord> = [name, 'at most', passed - 1];
-  const { written } = await update<AccountRecord>(context, account, changes, [isFirst]);
-  if (written) note({ budget_warning: passed });
 }

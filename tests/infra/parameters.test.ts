@@ -34,6 +34,9 @@ const topics: [string, string] = [
   `arn:aws-cn:sns:${region}:${account}:alarms|${arn('sns', 'alarms', 'eu-west-1')}|${arn('sns', 'alarms.fifo')}|me@example.com`,
 ];
 
+const ofHttp =
+  'accept|accept-encoding|connection|content-encoding|content-type|date|expect|keep-alive|proxy-authorization|proxy-connection|te|trailer|upgrade';
+
 /** One parameter for each rule with the values, separated by bars, that it takes and that it rejects. */
 const rules: Record<string, [good: string, bad: string]> = {
   tokenIssuer: [
@@ -67,7 +70,7 @@ const rules: Record<string, [good: string, bad: string]> = {
   ],
   imageProviderKeyHeader: [
     'x-api-key|Authorization|x-host|hostname',
-    'x api|x-api-key:|-x|host|Host|content-length|Transfer-Encoding|content-type|accept|connection|X-Amzn-Remapped-Authorization',
+    `x api|x-api-key:|-x|host|Host|content-length|Transfer-Encoding|X-Amzn-Remapped-Authorization|${ofHttp}`,
   ],
   videoProviderKeyHeader: ['x-key|authorization: Bearer', 'a: Bearer |a: b c|a:b|: a|host: a'],
   videoProviderModelPrefix: ['vid|vid-', `v d|vid/|${'v'.repeat(33)}`],
@@ -79,7 +82,7 @@ const rules: Record<string, [good: string, bad: string]> = {
   tasksPerDay: ['0|2000', '-1|1.5|none'],
   creditRates: [
     '[]|[{"operation":"relightImage","task":1}]|[{"operation":"textToVideo","model":"vidq3-pro","resolution":"1080p","seconds":16,"task":900}]|[{"operation":"multiframeVideo","model":"vidq2-pro","task":20,"frame":5,"second":50,"assumedSeconds":9}]',
-    'textToVideo=5|[1]|{}|[{"operation":"updateNode","task":1}]|[{"task":1}]|[{"operation":"relightImage","model":"a","task":1}]|[{"operation":"multiframeVideo","model":"vidq3-pro","task":1}]|[{"operation":"multiframeVideo","resolution":"360p","task":1}]|[{"operation":"textToVideo","model":"vidq2-pro","seconds":9,"task":1}]|[{"operation":"textToVideo","second":1000000001}]',
+    'textToVideo=5|[1]|{}|[{"operation":"updateNode","task":1}]|[{"task":1}]|[{"operation":"relightImage","model":"a","task":1}]|[{"operation":"multiframeVideo","model":"vidq3-pro","task":1}]|[{"operation":"multiframeVideo","resolution":"360p","task":1}]|[{"operation":"textToVideo","model":"vidq2-pro","seconds":9,"task":1}]|[{"operation":"textToVideo","second":1000000001}]|[{"operation":"textToVideo","second":-1}]|[{"operation":"textToVideo","second":1.5}]|[{"operation":"textToVideo","perSecond":1}]|[{"operation":"textToVideo","seconds":0,"task":1}]',
   ],
   downloadBaseUrl: ['https://cdn.example.com/nodes', 'http://cdn.example.com|cdn|https://localhost'],
   corsOrigins: [

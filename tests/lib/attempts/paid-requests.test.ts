@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spend/limits.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { callerHash } from '../../../lib/caller.ts';
-import { dueAt, entryOf } from '../../../lib/attempts/account.ts';
+import { dueAt } from '../../../lib/attempts/account.ts';
 import { endAttempt, keyOfAttempt } from '../../../lib/attempts/attempt.ts';
 import { Purchase } from '../../../lib/attempts/purchase.ts';
 import { dayCallerKey } from '../../../lib/store/keys.ts';
@@ -71,23 +71,6 @@ describe('a paid request that a provider takes', () => {
     expect(lastRequestLine()).not.toHaveProperty('credits_above_ceiling');
     const { pk, sk } = dayCallerKey(callerHash(caller), today);
     expect(await storedItem(pk, sk)).toEqual({ pk, sk, caller, ttl: expiry(), write_id: expect.any(String) });
-  });
-
-  test('reserves, records, completes and settles one after the other', async () => {
-    const user = await spender();
-    const steps: string[] = [];
-    intercept(dynamodb, async ({ command, input, send }) => {
-      const { sk } = Object(input.Key ?? input.Item);
-      const isStep = /^(?:ACCOUNT|\d)/.test(String(sk?.S));
-      const name = `${command} ${sk?.S === 'ACCOUNT' ? 'account' : 'usage'}`;
-      if (isStep) steps.push(name);
-      return send().finally(() => isStep && steps.push('done'));
-    });
-    await pay(user);
-
-    const [account, usage] = ['UpdateItemCommand account', 'UpdateItemCommand usage'];
-    const inOrder = [account, 'PutItemCommand usage', usage, account];
-    expect(steps).toEqual(inOrder.flatMap((step) => [step, 'done']));
   });
 
   test.each([
@@ -186,21 +169,6 @@ describe('a paid request that is not taken', () => {
     const ended = { payment: state, credits, is_exact: state === 'rejected', code, ...told };
     expect(await usageOf(user)).toMatchObject([ended]);
   });
-
-  test('counts nothing as a replay', async () => {
-    const user = await spender();
-    const headers = { 'idempotency-key': 'again' };
-    const first = await pay(user, 'text-to-video', { headers });
-    const before = await accountOf(user);
-    const again = await pay(user, 'text-to-video', { headers });
-
-    expect(again.text).toBe(first.text);
-    expect(lastRequestLine()).toMatchObject({ idempotent_replay: true });
-    expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true' });
-    expect(again.headers).not.toHaveProperty('ratelimit');
-    expect(await accountOf(user)).toEqual(before);
-    expect(await usageOf(user)).toHaveLength(1);
-  });
 });
 
 /** One purchase, before anything is reserved. */
@@ -233,6 +201,20 @@ describe('the record of an attempt', () => {
     expect(await usageOf(user)).toMatchObject([{ task_id: 'a', credits: 1, ms: 1234 }]);
   });
 
+  test('says once how its attempt ended, and the account follows the first to say so', async () => {
+    const { user, attempt, purchase } = await newPurchase();
+    await purchase.reserve();
+    await purchase.record(undefined);
+    const before = await accountOf(user);
+    // A visit was first, and its write to the account was lost.
+    const end = { payment: 'unknown', credits: 50 } as const;
+    expect(await endAttempt({ deadline: Date.now() + 5000 }, keyOfAttempt(attempt), end)).toBe(true);
+    await purchase.taken({ taskId: 'a', credits: 1 });
+
+    expect(await usageOf(user)).toMatchObject([end]);
+    expect(await accountOf(user)).toEqual(before);
+  });
+
   test('is written however often the table throttles, since a task was bought', async () => {
     // No wait between the tries.
     const random = jest.spyOn(Math, 'random').mockReturnValue(0);
@@ -248,20 +230,6 @@ describe('the record of an attempt', () => {
     random.mockRestore();
 
     expect([throttled, await usageOf(user)]).toMatchObject([12, [{ payment: 'taken' }]]);
-  });
-
-  test('says once how its attempt ended, and the account follows the first to say so', async () => {
-    const { user, attempt, purchase } = await newPurchase();
-    await purchase.reserve();
-    await purchase.record(undefined);
-    const before = await accountOf(user);
-    // A visit was first, and its write to the account was lost.
-    const end = { payment: 'unknown', credits: 50 } as const;
-    expect(await endAttempt({ deadline: Date.now() + 5000 }, keyOfAttempt(attempt), end)).toBe(true);
-    await purchase.taken({ taskId: 'a', credits: 1 });
-
-    expect(await usageOf(user)).toMatchObject([end]);
-    expect(await accountOf(user)).toEqual(before);
   });
 });
 
@@ -285,16 +253,6 @@ async function untilOpen(user: string, count: number): Promise<void> {
   for (let tries = 0; (await accountOf(user))?.open !== count; tries += 1)
     if (tries > 1000) throw new Error('The requests did not begin.');
 }
-
-test('an entry of the account has at most 24 bytes', async () => {
-  const { purchase, user } = await newPurchase();
-  await purchase.reserve();
-  const name = Object.keys((await accountOf(user)) ?? {}).find((each) => /^o@/.test(each)) ?? '';
-  const value = entryOf({ id: '', n: 0, at: Date.now(), ceiling: 36 ** 4 - 1 });
-
-  expect(name.length).toBeGreaterThan(8);
-  expect(name.length + value.length).toBeLessThanOrEqual(24);
-});
 
 test('a key is free again after a 503, however the store failed', async () => {
   const user = await spender();
@@ -351,16 +309,6 @@ describe('429 budget_exhausted', () => {
     expect((await pay(await spender({ credits_per_day: 74 }))).status).toBe(200);
     setVariables({ CREDITS_PER_DAY: 'none' });
   });
-
-  test('releases the Idempotency-Key', async () => {
-    const user = await spender({ tasks_per_day: 1 });
-    const headers = { 'idempotency-key': 'for-later' };
-    await pay(user);
-    await pay(user, 'text-to-video', { headers });
-    await setLimits({ operator: 'admin' }, `user:${user}`, { tasks_per_day: 2 });
-
-    expect((await pay(user, 'text-to-video', { headers })).status).toBe(200);
-  });
 });
 
 test('403 caller_blocked stops a caller at once, even where other limits are cached, until it is unblocked', async () => {
@@ -396,34 +344,4 @@ test('RateLimit fields say what the account holds at that moment, for each limit
   setVariables({ CREDITS_PER_DAY: '2000', TASKS_PER_DAY: '10', REQUESTS_PER_MINUTE: '5' });
   const byDefault = await pay(await spender());
   expect(byDefault.headers['ratelimit-policy']).toBe(headers['ratelimit-policy']);
-});
-
-const warnings = () => lines('request').map(({ budget_warning = '' }) => budget_warning);
-
-test('logs one warning at 80 and one at 95 percent of a day', async () => {
-  const user = await spender({ tasks_per_day: 20 });
-  let writes = 0;
-  intercept(dynamodb, async ({ input, send }) => {
-    if (JSON.stringify(input).includes('"warned:')) writes += 1;
-    return send();
-  });
-  for (let task = 0; task < 20; task += 1) await pay(user, 'relight-image');
-
-  expect(warnings()).toEqual([...Array(15).fill(''), 80, '', '', 95, '']);
-  expect(writes).toBe(2);
-});
-
-test('warns of days only, and once if two requests pass a percentage together', async () => {
-  const user = await spender({ tasks_per_day: 10, requests_per_minute: 8 });
-  for (let task = 0; task < 7; task += 1) await pay(user, 'relight-image');
-  stopDate(Date.now() + 60_000);
-  const stop = intercept(dynamodb, async ({ input, send }) => {
-    if (!JSON.stringify(input).includes('"warned:')) return send();
-    stop();
-    await pay(user, 'relight-image');
-    return send();
-  });
-  await pay(user, 'relight-image');
-
-  expect(warnings()).toEqual([...Array(7).fill(''), 80, '']);
 });

@@ -14,7 +14,6 @@ import type { Answer } from '../../../lib/answer.ts';
 import { claim, free, keepAnswer, slotOf } from '../../../lib/attempts/slot.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
-import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
 import { intercept } from '../../support/intercept.ts';
 import { storedItem } from '../../support/registry.ts';
 import '../../support/patience.ts';
@@ -78,22 +77,6 @@ afterEach(() => {
 });
 
 describe('an idempotency key', () => {
-  test('keeps the parts of an answer as long as itself', async () => {
-    stopDate();
-    const puts: Item[] = [];
-    intercept(dynamodb, async ({ input, send: pass }) => {
-      const { Item } = input as { Item?: AttributeMap };
-      if (Item && String(fromAttributes(Item).pk).startsWith('IDEMPOTENCY#')) puts.push(fromAttributes(Item));
-      return pass();
-    });
-    await send('parts', { answer: { ...done, body: noise(80_000) } });
-
-    const ttl = Math.ceil((Date.now() + dayMs) / 1000);
-    expect(puts.map((item) => [String(item.sk).slice(0, 6), item.ttl])).toEqual(
-      ['ANSWER', 'PART#2', 'ANSWER'].map((sk) => [sk, ttl]),
-    );
-  });
-
   test('replays an answer of many parts, and remembers it for 24 hours', async () => {
     stopDate();
     const body = JSON.stringify({ payload: noise(200_000) });

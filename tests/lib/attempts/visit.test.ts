@@ -2,14 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { noon, stopDate } from '@node-registry/testing/clock';
 import { type AccountRecord, keyOfAccount } from '../../../lib/attempts/account.ts';
-import {
-  type Attempt,
-  type AttemptEnd,
-  endAttempt,
-  keyOfAttempt,
-  recordSent,
-  rejectUnsent,
-} from '../../../lib/attempts/attempt.ts';
+import { type Attempt, endAttempt, keyOfAttempt, recordSent } from '../../../lib/attempts/attempt.ts';
 import { reserve } from '../../../lib/attempts/reserve.ts';
 import { callerHash } from '../../../lib/caller.ts';
 import { dayCallerKey } from '../../../lib/store/keys.ts';
@@ -137,23 +130,10 @@ test('no attempt is recorded whose caller cannot be listed under its day', async
   expect(await storedItem(...keyOfDay(attemptOf(user)))).toMatchObject({ caller: `user:${user}` });
 });
 
-test.each([
-  ['before', 'recorded'],
-  ['after', 'reserved'],
-] as const)('keeps the record of a rejection when its own write arrives %s it', async (_, steps) => {
-  const { user, attempt, n } = await leave(steps);
-  const end: AttemptEnd = { payment: 'rejected', credits: 0, code: 'unavailable' };
-  expect(await rejectUnsent(soon(), attempt, n, end)).toBe(true);
-  expect(await recordSent(soon(), attempt, n)).toBe(false);
-
-  const completed_at = new Date().toISOString();
-  expect(await usageOf(user)).toMatchObject([{ ...end, is_exact: true, completed_at }]);
-});
-
 test('the counters of yesterday stay, and no older ones, except while an attempt of their day is open', async () => {
   const { user, attempt } = await leave('reserved');
   const dayOf = (ago: number) => new Date(attempt.at - ago * 86_400_000).toISOString().slice(0, 10);
-  const of = (ago: number) => ['credits', 'tasks', 'warned'].map((name) => `${name}:${dayOf(ago)}`);
+  const of = (ago: number) => ['credits', 'tasks'].map((name) => `${name}:${dayOf(ago)}`);
   const minute = Math.floor(attempt.at / minuteMs);
   const requests = [`requests@${minute - 3}`, `requests@${minute - 2}`];
   const names = [...of(3), ...of(2), ...of(1), ...requests];
