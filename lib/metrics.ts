@@ -38,7 +38,6 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
   request: (line) => [
     one('requests', ['function', 'code'], { code: line.code ?? 'ok' }),
     ...(line.code === 'internal_error' ? [one('internal_errors')] : []),
-    ...(line.idempotent_replay ? [one('idempotent_replays', ['function'])] : []),
     ...(line.provider === undefined ? [] : [providerCall(line), ...charged(line), callerMark(line)]),
     ...(line.credits_above_ceiling === undefined ? [] : [one('replies_above_ceiling')]),
   ],

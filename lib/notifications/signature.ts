@@ -89,18 +89,14 @@ function readSeed(text: string): Buffer {
   return bytes.subarray(0, seedBytes);
 }
 
-/** The signed text contains the try's id and time, so an old notification can't be replayed as new. */
-export function signedContent(id: string, timestamp: number, body: string): string {
-  return `${id}.${timestamp}.${body}`;
-}
-
 export function signatureHeaders(
   keys: readonly SigningKey[],
   { id, body }: { id: string; body: string },
   now = Date.now(),
 ): Record<string, string> {
   const timestamp = Math.floor(now / 1000);
-  const content = Buffer.from(signedContent(id, timestamp, body));
+  // With the try's id and time, so that an old notification can't be replayed as new.
+  const content = Buffer.from(`${id}.${timestamp}.${body}`);
   const signatures = keys.map(
     ({ privateKey }) => `v1a,${sign(null, content, privateKey).toString('base64')}`,
   );

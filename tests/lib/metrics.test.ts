@@ -1,11 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { errorCatalog } from '../../lib/errors.ts';
 import { log } from '../../lib/log.ts';
-import { acceptedMark } from '../../lib/metrics.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { invoke, sampleBody } from '../support/invoke.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
-import { misbehave, proxies } from '../support/proxies.ts';
+import { proxies } from '../support/proxies.ts';
 import { bearer } from '../support/tokens.ts';
 import { finalize, uploaded } from '../support/uploads.ts';
 import { setVariables } from '../support/variables.ts';
@@ -81,31 +80,6 @@ describe('the metrics of a request', () => {
       expect(loggedLines.join('')).not.toContain(secret);
   });
 
-  test.each([
-    ['a success', undefined, { credits: 1 }],
-    ['a failure of the provider', 500, { provider_errors: 1 }],
-    ['a rejected key', 401, { provider_credentials_rejected: 1 }],
-    ['a request that it rejects', 422, {}],
-    ['an account without credits', 402, { provider_quota_exhausted: 1 }],
-  ])('count %s under the right metric', async (_, status, expected) => {
-    if (status) misbehave({ kind: 'status', status });
-    await relight();
-
-    expect(metricsOf(lines('request')[0] as Line)[1]).toEqual({
-      dimensions: { provider: 'image' },
-      values: {
-        provider_calls: 1,
-        provider_ms: expect.any(Number),
-        provider_errors: 0,
-        provider_credentials_rejected: 0,
-        provider_quota_exhausted: 0,
-        ...expected,
-      },
-    });
-    const [mark] = metricsOf(lines('request')[0] as Line).slice(-1);
-    expect(Number(mark?.values.caller_mark) >= acceptedMark).toBe(status === undefined);
-  });
-
   test('count as provider_errors only the failures of the provider', () => {
     for (const code of Object.keys(errorCatalog))
       log('info', 'request', { function: 'relightImage', code, provider: 'image' });
@@ -119,7 +93,7 @@ describe('the metrics of a request', () => {
     ]);
   });
 
-  test('count a replayed answer as a replay, and not as a second call', async () => {
+  test('count a replayed answer as a request, and not as a second call', async () => {
     const headers = { 'idempotency-key': 'counted-once' };
     await relight(headers);
     await relight(headers);
@@ -134,7 +108,6 @@ describe('the metrics of a request', () => {
     expect(Object.keys(first?.at(-1)?.values ?? {})).toEqual(['caller_mark']);
     expect(second).toEqual([
       { dimensions: { function: 'relightImage', code: 'ok' }, values: { requests: 1 } },
-      { dimensions: { function: 'relightImage' }, values: { idempotent_replays: 1 } },
     ]);
   });
 });

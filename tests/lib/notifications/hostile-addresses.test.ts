@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import net, { type AddressInfo, createServer } from 'node:net';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { stopDate } from '@node-registry/testing/clock';
 import { connectionsOf } from '../../support/connections.ts';
 import { startNameServer } from '../../support/name-server.ts';
 import { deliverOnce, resolver } from '../../../lib/notifications/deliver-once.ts';
@@ -85,7 +86,8 @@ describe('an address of a receiver', () => {
     ...`javascript:alert(1) example.com/hook https:/// https://[fe80::1%25lo]:${port}/ https://1.2.3.4.5/`.split(
       ' ',
     ),
-    ...['https://256.256.256.256/', ''],
+    ...['https://256.256.256.256/', '', `https://caller.example.com/${'a'.repeat(2022)}`],
+    `https://${'a.'.repeat(124)}example/`,
   ])('never gets a connection or a lookup with %j', async (address) => {
     names.asked.length = 0;
     let result: unknown;
@@ -150,4 +152,22 @@ describe('a name of a receiver', () => {
 test('tries more than 80 hostile addresses, and reaches no loopback server', () => {
   expect(new Set(hosts).size).toBeGreaterThan(80);
   expect(accepted).toBe(0);
+});
+
+test('gives a try three seconds, including the lookup of its name', async () => {
+  const began = Date.now();
+  stopDate(began);
+  Object.defineProperty(names.zone, 'slow.example.com', {
+    get: () => {
+      stopDate(began + 2900);
+      return [['93.184.216.34']];
+    },
+  });
+  // Nothing leaves this machine: the connection hangs.
+  jest.spyOn(net.Socket.prototype, 'connect').mockReturnThis();
+  const timers = jest.spyOn(globalThis, 'setTimeout');
+  const result = await send('https://slow.example.com/');
+
+  expect(result).toEqual({ outcome: 'failed', error: 'timed_out' });
+  expect(timers.mock.calls.map(([, ms]) => ms)).toContain(100);
 });

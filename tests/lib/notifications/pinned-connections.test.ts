@@ -147,12 +147,23 @@ test('takes no address for public that the package ipaddr.js does not', () => {
   );
 });
 
-describe('the local stack', () => {
+describe('a URL of a receiver', () => {
+  test.each([
+    'https://caller.example.com:8443/hook',
+    `https://caller.example.com/${'a'.repeat(2021)}`,
+    'https://93.184.216.34/hook',
+    'https://[2606:2800:220:1::1]/hook',
+    // Only a look-up can tell where it leads.
+    'https://localhost.example.com/',
+  ])('may be %s', (text) => {
+    expect(readReceiverUrl(text)?.href).toBe(text);
+  });
+
   test.each([
     ['http://localhost:3004/callbacks', 2],
     ['http://[::1]:3004/', 1],
     ['https://localhost:8443/', 2],
-  ])('lets %s in where its switch is on', async (text, count) => {
+  ])('may be %s on the local stack', async (text, count) => {
     const url = readReceiverUrl(text);
 
     expect(url?.href).toBe(new URL(text).href);
@@ -164,11 +175,11 @@ describe('the local stack', () => {
     'http://127.0.0.2:3004/',
     'http://user@localhost:3004/',
     'ftp://localhost:3004/',
-  ])('does not let %s in', (text) => {
+  ])('may not be %s even there', (text) => {
     expect(readReceiverUrl(text)).toBeUndefined();
   });
 
-  test('lets no other name lead to it', async () => {
+  test('has no other name of the local stack', async () => {
     names.zone['here.example'] = [['127.0.0.1']];
 
     expect(await findAddresses(new URL('https://here.example:3004/'))).toBe('not public');

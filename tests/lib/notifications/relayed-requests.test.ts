@@ -1,14 +1,20 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { handler as receiveNotification } from '../../../functions/receive-notification.ts';
 import { statusKey } from '../../../lib/notifications/records.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { intercept } from '../../support/intercept.ts';
+import { invoke } from '../../support/invoke.ts';
 import { lines } from '../../support/logged-lines.ts';
 import { misbehave, outwaitProvider, type ProxyName, proxyNames, simulation } from '../../support/proxies.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { countRequests } from '../../support/registry.ts';
 import { notificationsOf, pathOf, storedTask } from '../../support/relay.ts';
 import { accountOf, countersOf, pay, spender, usageOf } from '../../support/spending.ts';
+import { setVariables } from '../../support/variables.ts';
+
+// Only the delivering function has the key.
+setVariables({ NOTIFICATION_SIGNING_KEY: '' });
 
 const fieldOf = (name: ProxyName) => (name === 'relight-image' ? 'webhook_url' : 'callback_url');
 const hook = 'https://caller.example.com/hook?of=7';
@@ -113,6 +119,37 @@ describe('a paid request whose caller gives an address, if notifications are rel
     // The attempt to take the key.
     expect(requests).toEqual(['PutItemCommand']);
   });
+
+  test.each(proxyNames)(
+    'rejects %s by the name of the field, and stores and sends nothing, if no notification could be sent to it',
+    async (name) => {
+      const user = await spender();
+      const { result, requests } = await countRequests(() =>
+        pay(user, name, { body: { [fieldOf(name)]: 'http://caller.example.com/' } }),
+      );
+
+      expect([result.status, result.body.error]).toEqual([400, 'invalid_request']);
+      expect(result.body.details).toEqual([
+        {
+          path: `body.${fieldOf(name)}`,
+          message:
+            'must be an https address of at most 2,048 characters that the whole internet can reach, on port 443 or above 1023, without user and password: notifications have the URLs of results',
+        },
+      ]);
+      expect([requests, simulation.received]).toEqual([[], []]);
+      expect([await accountOf(user), await usageOf(user)]).toEqual([undefined, []]);
+    },
+  );
+
+  test('leaves the Idempotency-Key of such a request free for the one with another address', async () => {
+    const user = await spender();
+    const headers = { 'idempotency-key': 'corrected' };
+    const first = await pay(user, 'text-to-video', { body: { callback_url: 'http://a.example' }, headers });
+    const second = await pay(user, 'text-to-video', { body: { callback_url: hook }, headers });
+
+    expect([first.status, second.status]).toEqual([400, 200]);
+    expect(simulation.received).toHaveLength(1);
+  });
 });
 
 describe('the status address', () => {
@@ -158,4 +195,12 @@ describe('the status address', () => {
       expect((await payRelayed(user, name, key)).status).toBe(200);
     },
   );
+});
+
+test('direct notifications take no call of a provider: it is answered as any unknown path, without the store', async () => {
+  setVariables({ NOTIFICATIONS: 'direct' });
+  const { result, requests } = await countRequests(() => invoke(receiveNotification, 'receive-notification'));
+
+  expect([result.status, result.body.error, requests]).toEqual([404, 'route_not_found', []]);
+  expect(lines().at(-1)).toMatchObject({ reason: 'switched_off' });
 });

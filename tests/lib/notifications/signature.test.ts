@@ -1,10 +1,20 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { createHash, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { Webhook } from 'standardwebhooks';
 import { folder } from '@node-registry/testing/folders';
-import { readSigningKeys, signatureHeaders, signedContent } from '../../../lib/notifications/signature.ts';
+import { stopDate } from '@node-registry/testing/clock';
+import {
+  loadAndPublishSigningKeys,
+  readSigningKeys,
+  signatureHeaders,
+} from '../../../lib/notifications/signature.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
+import { signingKeysKey } from '../../../lib/store/keys.ts';
+import { beforeNext } from '../../support/intercept.ts';
+import { countRequests, storedItem } from '../../support/registry.ts';
+import { serve } from '../../support/serve.ts';
+import { setVariables } from '../../support/variables.ts';
 
 function newKey(): { secret: string; seed: Buffer; publicKey: Buffer } {
   const { privateKey } = generateKeyPairSync('ed25519');
@@ -16,30 +26,15 @@ function newKey(): { secret: string; seed: Buffer; publicKey: Buffer } {
 const message = { id: 'msg_1_0001', body: '{"state":"success","text":"größer ✓"}' };
 const at = Date.parse('2026-11-22T01:02:03.999Z');
 
-function isValid(key: Buffer, signature: string, content: string): boolean {
-  const publicKey = createPublicKey({
-    key: { kty: 'OKP', crv: 'Ed25519', x: key.toString('base64url') },
-    format: 'jwk',
-  });
-  const [, encoded = ''] = /^v1a,([A-Za-z0-9+/]{86}==)$/.exec(signature) ?? [];
-  return verify(null, Buffer.from(content), publicKey, Buffer.from(encoded, 'base64'));
-}
-
 describe('the signature of a notification', () => {
-  test('covers the id, the time in whole seconds and the body, by Ed25519', () => {
-    const { secret, publicKey } = newKey();
-    const headers = signatureHeaders(readSigningKeys(secret), message, at);
+  test('comes with the id and the time in whole seconds', () => {
+    const headers = signatureHeaders(readSigningKeys(newKey().secret), message, at);
 
     expect(headers).toEqual({
       'webhook-id': message.id,
       'webhook-timestamp': '1795309323',
-      'webhook-signature': expect.stringMatching(/^v1a,\S+$/),
+      'webhook-signature': expect.stringMatching(/^v1a,[A-Za-z0-9+/]{86}==$/),
     });
-    const signature = String(headers['webhook-signature']);
-    expect(isValid(publicKey, signature, `${message.id}.1795309323.${message.body}`)).toBe(true);
-    expect(isValid(publicKey, signature, `${message.id}.1795309324.${message.body}`)).toBe(false);
-    expect(isValid(publicKey, signature, `msg_2.1795309323.${message.body}`)).toBe(false);
-    expect(isValid(publicKey, signature, `${message.id}.1795309323.${message.body} `)).toBe(false);
   });
 
   test('uses a key that the stage has made itself: the SHA-256 of 64 letters and digits', () => {
@@ -52,17 +47,6 @@ describe('the signature of a notification', () => {
     expect(readSigningKeys(`${password} whsk_${seed}`)).toHaveLength(2);
   });
 
-  test('comes once for each of two keys while one replaces the other', () => {
-    const [older, newer] = [newKey(), newKey()];
-    const headers = signatureHeaders(readSigningKeys(`${newer.secret} ${older.secret}`), message, at);
-    const [first = '', second = '', ...rest] = String(headers['webhook-signature']).split(' ');
-    const content = signedContent(message.id, 1795309323, message.body);
-
-    expect(rest).toEqual([]);
-    expect(isValid(newer.publicKey, first, content)).toBe(true);
-    expect(isValid(older.publicKey, second, content)).toBe(true);
-  });
-
   test('matches the one that RFC 8032 gives for its second test vector', () => {
     const seed = Buffer.from('4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb', 'hex');
     const [key] = readSigningKeys(`whsk_${seed.toString('base64')}`);
@@ -70,25 +54,6 @@ describe('the signature of a notification', () => {
     expect(Buffer.from(String(key?.publicKey).slice(5), 'base64').toString('hex')).toBe(
       '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c',
     );
-  });
-});
-
-/**
- * The public package knows the symmetric scheme only, so what both schemes share is held against it: the names and forms of
- * the headers, what is signed, and that a signature of another scheme is passed over.
- */
-describe('the public package of Standard Webhooks', () => {
-  const shared = `whsec_${Buffer.from('a secret of both').toString('base64')}`;
-  const webhook = new Webhook(shared);
-
-  function bothSchemes(now: number) {
-    const headers = signatureHeaders(readSigningKeys(newKey().secret), message, now);
-    const symmetric = webhook.sign(message.id, new Date(now), message.body);
-    return { ...headers, 'webhook-signature': `${headers['webhook-signature']} ${symmetric}` };
-  }
-
-  test('takes our headers, with a signature of its own scheme next to ours', () => {
-    expect(webhook.verify(message.body, bothSchemes(Date.now()))).toEqual(JSON.parse(message.body));
   });
 });
 
@@ -158,3 +123,37 @@ test.each([
     for (const part of secret.split(' ').filter((text) => text.length > 5)) expect(read).not.toThrow(part);
   },
 );
+
+/** The store of secrets, with a key that can be replaced. */
+let stored = newKey().secret;
+const store = await serve((_, response) => response.end(JSON.stringify({ Parameter: { Value: stored } })));
+setVariables({ AWS_ENDPOINT_URL_SSM: store.url, NOTIFICATION_SIGNING_KEY: 'ssm:/key' });
+
+const began = Date.now();
+const setClock = (ms: number) => stopDate(began + ms);
+
+test('signs with a replaced key after one minute, not before, and publishes it although that fails at first', async () => {
+  const shown = async () =>
+    (await loadAndPublishSigningKeys({ deadline: Date.now() + 5000 })).map((key) => key.publicKey);
+  const shownBy = (secret: string) => readSigningKeys(secret).map((key) => key.publicKey);
+  setClock(60_000);
+  const first = stored;
+  expect(await shown()).toEqual(shownBy(first));
+  stored = newKey().secret;
+
+  setClock(119_999);
+  expect(await shown()).toEqual(shownBy(first));
+  setClock(120_000);
+  const lost = beforeNext(dynamodb, /^UpdateItemCommand$/, () => Promise.reject(new Error('not stored')));
+  expect(await shown()).toEqual(shownBy(stored));
+  expect(lost.happened()).toBe(true);
+  const { requests } = await countRequests(async () => [await shown(), await shown()]);
+  expect(requests).toEqual(['UpdateItemCommand']);
+  const second = stored;
+  stored = newKey().secret;
+  setClock(179_999);
+  expect(await shown()).toEqual(shownBy(second));
+  stored = second;
+  const { pk, sk } = signingKeysKey;
+  expect(await storedItem(pk, sk)).toMatchObject({ public_keys: shownBy(stored).join(' ') });
+});
