@@ -58,8 +58,8 @@ export interface Deployment<C extends Contract = Contract> {
   throttle?: number | 'bulkRateLimit' | 'proxyRateLimit';
   /** The stage parameter that reserves concurrency for the function. */
   reservation?: 'proxyConcurrency';
-  /** A p95 above this fires the alarm `slow-`. */
-  slowMs: number;
+  /** A p95 above this fires the alarm `slow-`: 2,000 by default. */
+  slowMs?: number;
   /** The reply to the sample event in `events`. */
   sampleReply: z.input<C['reply']>;
 }
@@ -71,7 +71,6 @@ export interface Deployed<C extends Contract = Contract> {
 
 export const registryCaller = [config.registry, config.tokens];
 export const publicFiles = [config.registry, config.bucket, config.downloads];
-export const slowRegistryMs = 2000;
 
 /** The part that all proxies share. Each adds its provider's own variables and those of its rules. */
 export function proxyDeployment(...variables: config.Concern[]) {

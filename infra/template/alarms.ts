@@ -1,5 +1,4 @@
 import { type ProviderName, providerNames } from '../../lib/config.ts';
-import { slowRegistryMs } from '../../lib/deployment.ts';
 import { acceptedMark } from '../../lib/metrics.ts';
 import { type Lane, lanes } from '../../lib/work/lanes.ts';
 import {
@@ -21,6 +20,8 @@ import { texts } from './alarm-texts.ts';
  * The template's alarms and the table in docs/runbook.md are generated from it. The stage's own metrics come from its log
  * lines (lib/metrics.ts). An alarm of several functions watches the metric of each.
  */
+
+const usualSlowMs = 2000;
 
 interface StageFunction {
   name: string;
@@ -135,7 +136,7 @@ function functionAlarms({ functions }: Stage): Alarm[] {
     const periods = Math.max(10, Math.ceil(seconds / minutes));
     const slow = (some: readonly StageFunction[]) =>
       anyAbove(
-        some.map(({ name, slowMs = slowRegistryMs }) => [name, ofLambda('Duration', 'p95', name), slowMs]),
+        some.map(({ name, slowMs = usualSlowMs }) => [name, ofLambda('Duration', 'p95', name), slowMs]),
       );
     return [
       ...inTens(members, `faults-${group}`, (name, some) =>

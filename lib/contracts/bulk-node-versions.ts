@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
-import { type Deployed, publicFiles, slowRegistryMs } from '../deployment.ts';
+import { type Deployed, publicFiles } from '../deployment.ts';
 import { added, list } from '@node-registry/registry-rules/schemas/fields';
 import { NodeVersion } from '@node-registry/registry-rules/schemas/node-version';
 import { samplePublishedVersion } from '../schemas/samples.ts';
@@ -49,7 +49,6 @@ export const deployedBulkNodeVersions: Deployed<typeof bulkNodeVersions> = {
     rights: [{ table: ['BatchGetItem'], keys: ['nodes'] }],
     // It reads up to 1,000 records a request.
     throttle: 'bulkRateLimit',
-    slowMs: slowRegistryMs,
     sampleReply: {
       node_versions: [
         {

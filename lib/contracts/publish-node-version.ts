@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import * as config from '../config.ts';
 import { contract } from '../contract.ts';
-import { type Deployed, publicFiles, registryCaller, slowRegistryMs } from '../deployment.ts';
+import { type Deployed, publicFiles, registryCaller } from '../deployment.ts';
 import { NodeId, PublisherId } from '@node-registry/registry-rules/names';
 import { NodeInput } from '@node-registry/registry-rules/schemas/node';
 import { NodeVersion, NodeVersionInput } from '@node-registry/registry-rules/schemas/node-version';
@@ -78,7 +78,6 @@ export const deployedPublishNodeVersion: Deployed<typeof publishNodeVersion> = {
       { bucket: ['PutObject'], folder: 'staging' },
     ],
     throttle: 10,
-    slowMs: slowRegistryMs,
     sampleReply: {
       node_version: {
         ...sampleVersion,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
-import { type Deployed, registryCaller, slowRegistryMs } from '../deployment.ts';
+import { type Deployed, registryCaller } from '../deployment.ts';
 import { HostNode, HostNodeInput } from '@node-registry/registry-rules/schemas/host-node';
 import { HostNodeName, NodeId } from '@node-registry/registry-rules/names';
 
@@ -42,7 +42,6 @@ export const deployedUpdateHostNode: Deployed<typeof updateHostNode> = {
       // It queries the names of a version to suggest the one that was meant.
       { table: ['Query', 'UpdateItem'], keys: ['nodes'] },
     ],
-    slowMs: slowRegistryMs,
     sampleReply: {
       host_node_name: 'Load Image (demo)',
       category: 'image/load',

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
-import { type Deployed, publicFiles, registryCaller, slowRegistryMs } from '../deployment.ts';
+import { type Deployed, publicFiles, registryCaller } from '../deployment.ts';
 import { NodeId, PublisherId } from '@node-registry/registry-rules/names';
 import { Node, NodeInput } from '@node-registry/registry-rules/schemas/node';
 import { samplePublishedVersion, samplePublisher } from '../schemas/samples.ts';
@@ -39,7 +39,6 @@ export const deployedUpdateNode: Deployed<typeof updateNode> = {
       { table: ['BatchGetItem'], keys: ['nodes', 'publishers', 'blocks'] },
       { table: ['UpdateItem'], keys: ['nodes'] },
     ],
-    slowMs: slowRegistryMs,
     sampleReply: {
       id: 'demo-node',
       name: 'Demo Node',
