@@ -56,28 +56,6 @@ describe('a bounded list', () => {
 });
 
 describe('a bounded object', () => {
-  test('writes a bounded object whole when it fits, with its fields in order', () => {
-    const large = { text: million('x', 5) };
-
-    expect(boundedObject({ id: 1 }, { b: 'x', a: [1] }).text).toBe('{"id":1,"b":"x","a":[1]}');
-    expect(boundedObject({ id: 1 }, large).text === JSON.stringify({ id: 1, ...large })).toBe(true);
-  });
-
-  test.each(characters)(
-    'loses its largest optional fields first, in characters %s',
-    (_, character, times) => {
-      const optional = {
-        large: million(character, times + 1),
-        middle: million(character, times),
-        small: 'a',
-      };
-      const { text } = boundedObject({ id: 1 }, optional);
-
-      expect(Object.keys(JSON.parse(text)).sort()).toEqual(['id', 'middle', 'small']);
-      expect(bytesOf(text)).toBeLessThan(lambdaBytes);
-    },
-  );
-
   test('leaves 32 kB of the bound for the headers of the answer', () => {
     const isKept = (bytes: number) => boundedObject({}, { echo: 'x'.repeat(bytes) }).text !== '{}';
 

@@ -1,18 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ApiError, type ErrorCode, errorCatalog, providerErrors } from '../../lib/errors.ts';
-
-const codes = Object.keys(errorCatalog) as ErrorCode[];
-
-test.each(codes)('%s has an error status and a sentence for the caller', (code) => {
-  const { status, message } = new ApiError(code);
-
-  expect(status >= 400 && status < 600).toBe(true);
-  expect(message).toMatch(/^[A-Z].{10,}\.$/);
-});
-
-test('providerErrors holds exactly the codes that start with provider_', () => {
-  expect([...providerErrors].sort()).toEqual(codes.filter((code) => code.startsWith('provider_')).sort());
-});
+import { ApiError } from '../../lib/errors.ts';
 
 describe('ApiError', () => {
   test('keeps everything that is not changed, and bought something until it says that it did not', () => {

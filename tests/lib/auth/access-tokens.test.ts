@@ -1,4 +1,4 @@
-import { createHmac, createSign, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createHmac, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import developmentKey from '../../../tools/local/development-key.json' with { type: 'json' };
 import { createSigningKey, publicKeyOf, type SigningKey, signClaims } from '../../../tools/local/issuer.ts';
@@ -54,22 +54,6 @@ function encode(part: object): string {
 
 function pem(key: KeyObject): string {
   return key.export({ type: 'spki', format: 'pem' }).toString();
-}
-
-type PairOptions = { modulusLength?: number; namedCurve?: string };
-
-function pairOf(alg: string, { modulusLength = 2048, namedCurve = 'P-256' }: PairOptions) {
-  if (alg === 'EdDSA') return generateKeyPairSync('ed25519');
-  return alg.startsWith('ES')
-    ? generateKeyPairSync('ec', { namedCurve })
-    : generateKeyPairSync('rsa', { modulusLength });
-}
-
-function signedWith(alg: string, key: KeyObject): string {
-  const input = `${encode({ alg, kid: 'other' })}.${encode(claims())}`;
-  const digest = alg === 'EdDSA' ? null : `SHA${/\d+$/.exec(alg)?.[0] ?? 256}`;
-  const signed = sign(digest, Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' });
-  return `Bearer ${input}.${signed.toString('base64url')}`;
 }
 
 const unsigned = `${encode({ alg: 'none', kid: 'known' })}.${encode(claims())}`;
@@ -170,23 +154,11 @@ describe('authenticate', () => {
     expect(await authenticate(token(changes).replace(' ', '   '))).toMatchObject({ userId: 'olga' });
   });
 
-  test.each([
-    ['RS256', { modulusLength: 2048 }],
-    ['ES384', { namedCurve: 'P-384' }],
-    ['EdDSA', {}],
-  ] as const)('accepts a token signed with %s', async (alg, options) => {
-    const { privateKey, publicKey } = pairOf(alg, options);
-    keySet.keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'other', use: 'sig', alg }];
-    start();
-
-    expect(await authenticate(signedWith(alg, privateKey))).toMatchObject({ userId: 'olga' });
-  });
-
   test('rejects as bad_signature a supported algorithm that the key is not for', async () => {
-    keySet.keys = [{ ...rsaJwk, kid: 'other', use: 'sig', alg: 'RS384' }];
+    keySet.keys = [{ ...rsaJwk, kid: 'rsa', use: 'sig', alg: 'RS384' }];
     start();
 
-    await expect(authenticate(signedWith('RS256', rsa.privateKey))).rejects.toMatchObject({
+    await expect(authenticate(`Bearer ${rs256Input}.${signature}`)).rejects.toMatchObject({
       reason: 'bad_signature',
     });
   });

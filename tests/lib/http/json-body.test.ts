@@ -39,28 +39,15 @@ describe('parseJsonBody', () => {
     },
   );
 
-  const gzip = [0x1f, 0x8b, 8, 0];
-  const utf16 = (text: string) => [...Buffer.from(text, 'utf16le')];
-  const swapped = (text: string) => Buffer.from(text, 'utf16le').swap16();
-
-  test.each([
-    ['compressed (gzip)', { body: base64(gzip), isBase64Encoded: true }],
-    ['compressed (gzip)', { body: Buffer.from(gzip).toString() }],
-    ['compressed (br)', { headers: { 'content-encoding': 'br' } }],
-    ['in UTF-16', { body: swapped('\ufeff{}').toString('base64'), isBase64Encoded: true }],
-    ['in UTF-16', { body: base64(utf16('\ufeff{}')), isBase64Encoded: true }],
-    ['in UTF-16', { body: Buffer.from(utf16('\ufeff{}')).toString() }],
-    ['in UTF-16', { body: swapped('{}').toString() }],
-    ['in UTF-16', { headers: { 'content-type': 'application/json; charset=utf16' } }],
-  ])('names that a body is %s (%#)', (kind, sent) => {
-    const message = expect.stringContaining(kind);
-    expect(() => parseJsonBody({ body: '{}', headers: {}, ...sent })).toThrow(
+  test('names that a body is compressed', () => {
+    const message = expect.stringContaining('compressed (br)');
+    expect(() => parseJsonBody({ body: '{}', headers: { 'content-encoding': 'br' } })).toThrow(
       expect.objectContaining({ code: 'unsupported_media_type', message }),
     );
   });
 
   test('ignores an identity coding', () => {
-    expect(parseJsonBody({ body: '{}', headers: { 'content-encoding': 'identity' } })).toEqual({});
+    expect(parseJsonBody({ body: '{}', headers: { 'content-encoding': 'Identity' } })).toEqual({});
   });
 
   test.each([
@@ -110,22 +97,20 @@ describe('parseJsonBody', () => {
     );
   });
 
-  const filled = (bytes: number, start: string, character: string) => {
+  const filled = (bytes: number, character: string) => {
     const size = Buffer.byteLength(character);
-    const room = bytes - 2 - Buffer.byteLength(start);
-    return `"${start}${character.repeat(room / size)}"${' '.repeat(room % size)}`;
+    const room = bytes - 2;
+    return `"${character.repeat(room / size)}"${' '.repeat(room % size)}`;
   };
 
   test.each([
-    ['characters of one byte', '', 'x'],
-    ['characters of two bytes', '', 'é'],
-    ['characters of four bytes, pairs of surrogates', '', '🖼'],
-    ['such pairs, one character later', 'x', '🖼'],
-    ['one such pair across 16 KB, where a counted chunk ends', `${'x'.repeat(16 * 1024 - 2)}🖼`, 'x'],
-  ])('accepts 6 MB of %s, and not one byte more', (_, start, character) => {
-    const body = filled(maxBytes, start, character);
+    ['one byte', 'x'],
+    ['two bytes', 'é'],
+    ['four bytes, pairs of surrogates', '🖼'],
+  ])('accepts 6 MB of characters of %s, and not one byte more', (_, character) => {
+    const body = filled(maxBytes, character);
     expect(parse({ body })).toHaveLength(body.trimEnd().length - 2);
-    expect(() => parse({ body: filled(maxBytes + 1, start, character) })).toThrow(
+    expect(() => parse({ body: filled(maxBytes + 1, character) })).toThrow(
       expect.objectContaining({ code: 'request_too_large' }),
     );
   });

@@ -3,14 +3,10 @@ import { issueDetails } from '../../../lib/http/read-request.ts';
 import * as z from 'zod/mini';
 
 const Anything = z.object({
-  text: z.optional(z.string().check(z.minLength(1), z.maxLength(3))),
+  text: z.optional(z.string().check(z.minLength(1))),
   code: z.optional(z.string().check(z.minLength(2))),
-  list: z.optional(z.array(z.int()).check(z.minLength(1), z.maxLength(2))),
-  number: z.optional(z.number().check(z.minimum(1), z.maximum(4))),
-  flag: z.optional(z.boolean()),
   map: z.optional(z.record(z.string(), z.string())),
   object: z.optional(z.object({ inner: z.string() })),
-  choice: z.optional(z.enum(['a', 'b'])),
   date: z.optional(z.date()),
   ruled: z.optional(z.string().check(z.refine((value) => value === 'yes', 'must be yes'))),
 });
@@ -19,17 +15,12 @@ function issuesIn(schema: z.ZodMiniType, input: unknown) {
   return issueDetails([{ root: 'body', error: schema.safeParse(input).error, input }]);
 }
 
+// The sentences of most rules: tests/contract.
 describe('issueDetails', () => {
   test.each([
-    [{ text: 1 }, 'body.text', 'must be text'],
     [{ text: '' }, 'body.text', 'must have at least 1 character'],
     [{ code: 'x' }, 'body.code', 'must have at least 2 characters'],
-    [{ text: 'long' }, 'body.text', 'must have at most 3 characters'],
-    [{ list: [] }, 'body.list', 'must have at least 1 item'],
-    [{ list: [1, 2, 3] }, 'body.list', 'must have at most 2 items'],
-    [{ number: 0 }, 'body.number', 'must be at least 1'],
     [{ map: [] }, 'body.map', 'must be an object'],
-    [{ object: 'x' }, 'body.object', 'must be an object'],
     [{ object: {} }, 'body.object.inner', 'is required'],
     [{ object: { inner: null } }, 'body.object.inner', 'must be text'],
     [{ date: 'today' }, 'body.date', 'must be of type date'],
@@ -54,14 +45,6 @@ describe('issueDetails', () => {
     const [detail] = issuesIn(z.record(z.string(), z.string()), { ['x'.repeat(195)]: 1 });
 
     expect(detail?.path).toBe(`body.${'x'.repeat(195)}`);
-  });
-
-  test('keeps the sentence of a rule between fields when the field that it names is absent', () => {
-    const Pair = z
-      .object({ a: z.optional(z.string()), b: z.string() })
-      .check(z.refine(() => false, { path: ['a'], error: 'goes with b' }));
-
-    expect(issuesIn(Pair, { b: 'x' })).toEqual([{ path: 'body.a', message: 'goes with b' }]);
   });
 
   test('hides the other issues of a value with the wrong type, but not those of its neighbors', () => {

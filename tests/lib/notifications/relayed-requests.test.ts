@@ -116,6 +116,7 @@ describe('a paid request whose caller gives an address, if notifications are rel
     expect([result.status, result.text]).toEqual([200, first.text]);
     expect(result.headers).toMatchObject({ 'idempotent-replayed': 'true', link: first.headers.link });
     expect(simulation.received).toHaveLength(1);
+    expect(lines('request').at(-1)).toMatchObject({ idempotent_replay: true });
     // The attempt to take the key.
     expect(requests).toEqual(['PutItemCommand']);
   });

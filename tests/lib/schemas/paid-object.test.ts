@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { fileOf, loadPaidContracts } from '../../../infra/operations.ts';
-import { invoke, sampleBody } from '../../support/invoke.ts';
-import { misbehave, type ProxyName, proxies, proxyNames, simulation } from '../../support/proxies.ts';
+import { invoke } from '../../support/invoke.ts';
+import { misbehave, type ProxyName, proxies, simulation } from '../../support/proxies.ts';
 
 const document = JSON.parse(readFileSync('docs/openapi.json', 'utf8'));
 function send(name: ProxyName, body: object) {
@@ -145,15 +145,6 @@ describe('an unknown field of a paid request', () => {
     expect([status, status === 200 ? '' : text]).toEqual([200, '']);
     const forwarded = Object.keys(simulation.received[0]?.body ?? {});
     expect(forwarded.filter((field) => field in extra)).toEqual([]);
-  });
-
-  const videoOperations = proxyNames.filter((name) => name !== 'relight-image');
-
-  test.each(videoOperations)('drops out for %s if it is a field of another video operation', async (name) => {
-    const all = Object.assign({}, ...videoOperations.map(sampleBody));
-    const { status } = await send(name, { ...all, ...sampleBody(name) });
-
-    expect(status).toBe(200);
   });
 
   test.each([

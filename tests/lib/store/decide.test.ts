@@ -8,7 +8,7 @@ import { type Key, nodeKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { checking, deleting, putting, updating } from '../../../lib/store/write.ts';
 import { stopDate } from '@node-registry/testing/clock';
-import { beforeNext, intercept } from '../../support/intercept.ts';
+import { beforeNext } from '../../support/intercept.ts';
 import { countRequests, setFields } from '../../support/registry.ts';
 
 interface Counter extends Key {
@@ -110,25 +110,4 @@ describe('decide', () => {
     await expect(decide(context(), { first: { item: key } }, () => ({ writes, error }))).rejects.toBe(error);
     expect(await itemOf(key)).toMatchObject({ count: 9 });
   });
-
-  test.each([1, 2])(
-    'sends the same %i writes again after a lost answer, so they apply once',
-    async (size) => {
-      const keys = [await stored(), await stored()].slice(0, size);
-      let calls = 0;
-      const remove = intercept(dynamodb, async ({ send }) => {
-        calls += 1;
-        const isFirst = calls === 1;
-        const answer = await send();
-        if (isFirst) throw Object.assign(new Error('lost'), { name: 'TimeoutError' });
-        return answer;
-      });
-      const writes = keys.map((key) => updating<Counter>(key, { count: 5 }, [['revision', '=', 1]]));
-      await decide(context(), { first: {} }, () => ({ writes, result: undefined }));
-      remove();
-
-      expect(calls).toBe(2);
-      for (const key of keys) expect(await itemOf(key)).toMatchObject({ count: 5, revision: 2 });
-    },
-  );
 });

@@ -1,10 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { requestContext } from '../../../lib/context.ts';
-import { dynamodb, tooLargeOr, untilAnswered } from '../../../lib/store/dynamodb.ts';
+import { tooLargeOr, untilAnswered } from '../../../lib/store/dynamodb.ts';
 import { runProgram } from '@node-registry/testing/run-program';
-import { intercept } from '../../support/intercept.ts';
-import { acceptedTasks } from '../../support/proxies.ts';
-import { pay, spender, usageOf } from '../../support/spending.ts';
 import { timed } from '../../support/timed.ts';
 
 /** In a process of its own: Jest's own errors are not those of Node, and the SDK wraps what it does not know. */
@@ -99,20 +96,6 @@ describe('a store that throttles', () => {
     expect([calls, whileEmpty, repeated, await callsOfFailing()]).toEqual([[9, 8, 6], [1, 60], 2, 2]);
     jest.useRealTimers();
     await answered(100);
-  });
-
-  test('is waited for until what was paid for is written down', async () => {
-    const user = await spender();
-    jest.spyOn(Math, 'random').mockReturnValue(0);
-    let failures = 0;
-    intercept(dynamodb, async ({ send }) => {
-      if (acceptedTasks() === 0 || failures === 30) return send();
-      failures += 1;
-      throw throttled;
-    });
-
-    expect((await pay(user)).status).toBe(200);
-    expect([failures, await usageOf(user)]).toMatchObject([30, [{ payment: 'taken' }]]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { hash, randomUUID } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { notificationsOf, storedTask } from '../../support/relay.ts';
 import { say, started } from '../../support/notified.ts';
@@ -13,6 +13,7 @@ import { gitHub, gitHubToken } from '../../support/ci.ts';
 import { invoke } from '../../support/invoke.ts';
 import { storedNotification, writeNotification } from '../../support/notifications.ts';
 import { runQueue } from '../../support/queue.ts';
+import { misbehave } from '../../support/proxies.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { addPublisher } from '../../support/registry.ts';
 import { pay, spender } from '../../support/spending.ts';
@@ -29,7 +30,7 @@ const tokenExpiresAt = began + 3600;
 const kinds = [
   {
     kind: 'the answer of an Idempotency-Key: 24 hours',
-    key: /^IDEMPOTENCY#\S+ ANSWER$/,
+    key: /^IDEMPOTENCY#\S+ (?:ANSWER|PART#\S+)$/,
     seconds: daySeconds,
   },
   { kind: 'a usage record: 400 days', key: /^USAGE#[\d-]+#\S{32,} \d/, seconds: 400 * daySeconds },
@@ -46,6 +47,8 @@ let ended = 0;
 beforeAll(async () => {
   const path = await started();
   await say(path, { state: 'success' });
+  // Its answer is kept in parts.
+  misbehave({ kind: 'reply', fields: { payload: randomBytes(400_000).toString('base64') } });
   await pay(await spender(), 'text-to-video', { headers: { 'idempotency-key': randomUUID() } });
   await addPublisher('acme', {});
   const trust = { issuer: gitHub.issuer, repository: 'octo/nodes', workflow: 'release.yml' };
