@@ -11,7 +11,7 @@ export async function latestHistory(context: Context, of: Key): Promise<HistoryR
     (await queryPage(context, { below: historyKeysOf(of, side) }, { limit: maxShown, descending: true }))
       .items;
   const [byOwners, byRegistry] = await Promise.all([latest('OWNERS'), latest('REGISTRY')]);
-  return latestFirst([...byOwners, ...byRegistry].map(historyRecord)).slice(0, maxShown);
+  return latestFirst([...byRegistry, ...byOwners].map(historyRecord)).slice(0, maxShown);
 }
 
 export function latestFirst(history: readonly HistoryRecord[]): HistoryRecord[] {

@@ -32,7 +32,7 @@ export const finalizeUploads = worker<NodeVersionRecord>('finalize', {
   itemsOf: versionsOf,
   // It is looked at again until it is dropped: its check must not keep the label taken.
   giveUp: (context, version, { last_error }) =>
-    isOverdue(version)
+    version.status === pending && isOverdue(version)
       ? dropVersion(context, version, 'check failed')
       : waitOn(context, version, { last_error }),
 });

@@ -129,7 +129,7 @@ test('lists nodes, versions by status or token, and the whole history over all p
   expect(pending).toContainEqual(expect.objectContaining({ node_id: nodeId, version: '1.1.0' }));
   expect(byToken).toMatchObject([{ node_id: nodeId, version: '1.1.0' }]);
   expect(JSON.parse(`[${stdout.trim().replaceAll('\n', ',')}]`)).toContainEqual(
-    expect.objectContaining({ actor: 'release job 7', subject: from, detail: 'logo, support' }),
+    expect.objectContaining({ actor: 'release job 7', of: `publisher ${from}`, detail: 'logo, support' }),
   );
 });
 

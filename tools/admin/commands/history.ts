@@ -43,7 +43,7 @@ export const since = command({
     const time = Date.parse(since);
     if (Number.isNaN(time)) throw new UsageError(`"${since}" is not a time.`);
     const entries = await listHistorySince(new Date(time).toISOString());
-    const data = entries.map((entry) => ({ ...shown(entry), of: entry.pk.replace('#', ' ').toLowerCase() }));
+    const data = entries.map((one) => ({ ...shown(one), of: one.pk.split('#', 2).join(' ').toLowerCase() }));
     return { data, text: data.map((entry) => JSON.stringify(entry)).join('\n') };
   },
 });
