@@ -27,19 +27,20 @@ async function poll(context: Context, task: TaskRecord): Promise<Outcome> {
   note({ provider, provider_task_id: taskId, task_hash: hashPrefix(taskHashOf(task)) });
   // Nothing was sent, or the provider rejected it.
   if (attempt === undefined || attempt.payment === 'rejected') return stop(context, task);
+  const isEnded = isFinal(task.state);
   const lastAt = Date.parse(task.at) + givenUpAfterMs;
-  if (Date.now() >= lastAt) return isEnded(task) ? stop(context, task) : giveUp(context, task, taskId);
+  if (Date.now() >= lastAt) return isEnded ? stop(context, task) : giveUp(context, task, taskId);
   const { IMAGE_PROVIDER_TASK_PATH: image, VIDEO_PROVIDER_TASK_PATH: video } = config.polls();
   const path = { image, video }[provider];
   // Without an ID, the provider can't be polled: only a notification can report the task.
   if (path === undefined || taskId === undefined)
-    return isEnded(task) ? stop(context, task) : move(context, task, { pending_since: timeText(lastAt) });
+    return isEnded ? stop(context, task) : move(context, task, { pending_since: timeText(lastAt) });
   if (isPaused(provider)) return 'again';
   const answer = await pollTask(context, provider, path.replace('{task_id}', encodeURIComponent(taskId)));
   pauseAfter(provider, answer);
   const isTold = answer.result === 'told' && (await takeAnswer(context, task, taskId, answer));
   if (!isTold) log('info', 'poll', { outcome: 'untold' });
-  if (!isTold || !isEnded(task) || isTold === 'running') return 'again';
+  if (!isTold || !isEnded || isTold === 'running') return 'again';
   // After the end of a task, one reply is enough.
   return stop(context, task);
 }
@@ -66,10 +67,6 @@ async function move(context: Context, task: TaskRecord, changes: Changes<TaskRec
 
 function stop(context: Context, task: TaskRecord): Promise<Outcome> {
   return move(context, task, owesNothing);
-}
-
-function isEnded({ state }: TaskRecord): boolean {
-  return state !== undefined && isFinal(state);
 }
 
 const notHeardOf =

@@ -65,10 +65,6 @@ export async function takeReport(context: Context, report: Report, seen?: TaskRe
       return { result: 'rejected', reason: 'unknown_task' };
     const change = changeOf(task, said);
     if (said.state === undefined && (change || said.unknownWord === undefined)) logUnknown(task, said);
-    const repeated: Receipt = { result: 'repeated', state: said.state ?? task.state };
-    // What changes no state may still be the first word, or the first with an ID: its attempt is told both.
-    const isHeardOf = task.task_id !== undefined || (task.sequence > 0 && said.taskId === undefined);
-    if (change === undefined && isHeardOf) return repeated;
     const now = Date.now();
     // Later than the previous report, even if another machine's clock is fast: the status shows the last one.
     const after = task.reported_at === undefined ? 0 : Date.parse(task.reported_at) + 1;
@@ -77,11 +73,12 @@ export async function takeReport(context: Context, report: Report, seen?: TaskRe
     const attempt = await readAttempt(context, task);
     // The ID of our response stays: any other ID in a call isn't the caller's task.
     const taskId = attempt?.task_id ?? task.task_id ?? report.taskId ?? said.taskId;
-    const end = { ...said, state: change?.state ?? task.state, taskId };
-    const usage = attempt?.task_id && !isFinal(end.state) ? undefined : usageOf(task, end, at, report);
+    const usage = usageOf(task, attempt, { ...said, taskId }, change, at, report.isGivenUp);
+    // What changes no state may still be the first word, or the first with an ID, a price or an end.
     if (change === undefined) {
       const named = updating<TaskRecord>(taskKey(hash), { task_id: taskId }, onRevision(task));
-      return (await writeWithUsage(context, [named], usage)) ? repeated : undefined;
+      if (usage && !(await writeWithUsage(context, [named], usage))) return undefined;
+      return { result: 'repeated', state: said.state ?? task.state };
     }
     const { state, provider_state, isQuiet, isDone, changes } = change;
     const notification: NotificationRecord = {
@@ -147,7 +144,7 @@ function changeOf(task: TaskRecord, { state, unknownWord, media }: ProviderNotif
   if (state !== undefined) return undefined;
   const { words = [], provider_state, sequence } = task;
   const isHeard = unknownWord === undefined || unknownWord === provider_state || words.includes(unknownWord);
-  if (isHeard || sequence >= maxSequence - 10 || (task.state && isFinal(task.state))) return undefined;
+  if (isHeard || sequence >= maxSequence - 10 || isFinal(task.state)) return undefined;
   const isQuiet = words.length >= maxNotifiedWords;
   return {
     state: task.state ?? 'created',
@@ -183,21 +180,27 @@ function bodyFor(
   return withCommonFields(text, { ...fields, media, ...own, error });
 }
 
-/** The task's ID and end for its attempt's record, with the data of the paid response, which may have been lost. */
+/** What the attempt's record still lacks of the paid response, which may have been lost, and the end. Undefined if nothing. */
 function usageOf(
-  { caller, attempt }: TaskRecord,
-  { state, taskId, credits }: ProviderNotification,
+  { caller, attempt: name }: TaskRecord,
+  { given_up, is_reported, task_id, credits_told }: Partial<AttemptRecord> = {},
+  { taskId, credits, ...said }: ProviderNotification,
+  change: Change | undefined,
   at: string,
-  { isGivenUp }: Report,
-): Write {
+  isGivenUp: true | undefined,
+): Write | undefined {
+  const state = change?.state ?? said.state;
+  // A failure may become a success, at another price.
+  const isPrice = credits_told === undefined && credits !== undefined && state === 'success';
   const changes: Changes<AttemptRecord> = {
-    is_reported: isGivenUp ? undefined : true,
-    ...(isFinal(state) && { final_state: state, final_at: at, given_up: isGivenUp ?? null }),
-    task_id: taskId === undefined ? undefined : new IfAbsent(taskId),
-    // A failure may become a success, at another price.
-    credits_told: credits === undefined || state !== 'success' ? undefined : new IfAbsent(credits),
+    ...(!isGivenUp && !is_reported && !task_id && { is_reported: true }),
+    ...(isFinal(state) &&
+      (change ?? given_up) && { final_state: state, final_at: at, given_up: isGivenUp ?? null }),
+    ...(taskId !== undefined && !task_id && { task_id: new IfAbsent(taskId) }),
+    ...(isPrice && { credits_told: new IfAbsent(credits) }),
   };
-  return updating<AttemptRecord>(attemptKey(callerHash(caller), attempt), changes, present);
+  if (Object.keys(changes).length === 0) return undefined;
+  return updating<AttemptRecord>(attemptKey(callerHash(caller), name), changes, present);
 }
 
 /** A missing attempt must not hold up the notification. */

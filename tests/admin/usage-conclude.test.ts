@@ -72,19 +72,21 @@ test('usage conclude counts what was told later, or billed, and leaves what a pr
 });
 
 test('usage conclude leaves what a provider reported without an ID, or a bill names twice, not what nobody heard of', async () => {
-  const users = [await unknown(), await unknown(), await unknown(), await unknown()];
-  const paths = simulation.received.slice(-4).map(({ body }) => pathOf(body.callback_url));
+  const users = [await unknown(), await unknown(), await unknown(), await unknown(), await unknown()];
+  const paths = simulation.received.slice(-5).map(({ body }) => pathOf(body.callback_url));
   await say(paths[0] as never, { state: 'processing' });
   await say(paths[1] as never, { message: 'no word for its state', id: 'twice' });
   for (const id of [undefined, 'twice']) await say(paths[2] as never, { state: 'processing', id });
   const report = { provider: 'video', body: '{"state":"failed"}', isGivenUp: true } as const;
-  await takeReport({ deadline: noon() + 60_000 }, { ...report, taskHash: taskHash(paths[3]?.task ?? '') });
+  for (const { task } of paths.slice(3))
+    await takeReport({ deadline: noon() + 60_000 }, { ...report, taskHash: taskHash(task) });
+  await say(paths[4] as never, { state: 'processing' });
   const bill = join(folder, 'twice.csv');
   writeFileSync(bill, 'task_id,credits\ntwice,30\n');
 
   expect(await apply('--bill', bill, '--user', String(users[1]))).toEqual([]);
   const concluded = users.map((user) => apply('--user', user, '--rejected'));
-  expect(await Promise.all(concluded)).toMatchObject([[], [], [], [{ after: 0 }]]);
+  expect(await Promise.all(concluded)).toMatchObject([[], [], [], [{ after: 0 }], []]);
 });
 
 test('usage conclude touches no day that is no longer counted, and no attempt that is still open', async () => {

@@ -211,9 +211,12 @@ describe('a task that nothing is heard of', () => {
     const day = new Date().toISOString().slice(0, 10);
     const sums = await sumUsage({ from: day, to: day, caller: `user:${user}` }, ['caller']);
     expect(sums).toMatchObject([{ given_up: 1, credits: state === 'taken' ? 20 : 74 }]);
+    await say(path, { state: 'processing', id: 'late' });
+    expect((await usageOf(user))[0]).toHaveProperty('given_up');
+    await say(path, { state: 'failed' });
+    expect((await usageOf(user))[0]).not.toHaveProperty('given_up');
     await say(path, { state: 'success' });
     expect(await usageOf(user)).toMatchObject([{ final_state: 'success' }]);
-    expect((await usageOf(user))[0]).not.toHaveProperty('given_up');
   });
 
   test('is not followed if its provider took nothing', async () => {

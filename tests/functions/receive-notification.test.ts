@@ -265,7 +265,7 @@ describe('POST /notifications/{provider}/{task}', () => {
       const { requests } = await countRequests(() => say(path, { state: 'created', id: 'b' }));
 
       expect(await everythingOf(path)).toEqual(before);
-      expect(requests).toEqual(['BatchGetItemCommand']);
+      expect(requests).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand']);
       expect(lastLine()).toMatchObject({ status: 200, notification: 'repeated', task_state: 'created' });
     });
 

@@ -51,10 +51,9 @@ export async function findEndings({ from, to, caller, operations }: Span, source
   return [...Map.groupBy(endings.filter(isOne), ({ record }) => record.caller)];
 }
 
-function creditsOf({ task_id, credits_told, ...record }: AttemptRecord, source: Source): number | undefined {
+function creditsOf({ task_id, credits_told, is_reported }: AttemptRecord, source: Source) {
   // A task that the provider has reported was not rejected. That one without a word has failed is our own assumption.
-  const isReported = record.is_reported || (record.final_state && !record.given_up);
-  if (source === 'rejected') return task_id || isReported ? undefined : 0;
+  if (source === 'rejected') return task_id || is_reported ? undefined : 0;
   if (source === 'told') return credits_told;
   const billed = source.bill.find((task) => task.task_id === task_id)?.credits;
   return billed && Math.max(0, Math.ceil(billed));
