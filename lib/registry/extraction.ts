@@ -10,7 +10,6 @@ import { get } from '../store/read.ts';
 import { updating, type Write } from '../store/write.ts';
 import { isIn } from '../work/lanes.ts';
 import { owesNothing } from '../work/owe.ts';
-import { unchangedSince } from './host-nodes.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,
@@ -93,7 +92,7 @@ function writeHostNode(context: Context, key: Key, entry: Entry, seen: Item | un
     const touched = current?.touched ?? [];
     const changes = Object.entries(entry).filter(([field]) => !touched.includes(field));
     const written = { ...Object.fromEntries(changes), touched };
-    return { writes: [updating<HostNodeRecord>(key, written, unchangedSince(current))], result: undefined };
+    return { writes: [updating<HostNodeRecord>(key, written, onRevision(current))], result: undefined };
   });
 }
 

@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import type { HostNode, HostNodeInput } from '@node-registry/registry-rules/schemas/host-node';
 import { normalizeVersionInPath } from '@node-registry/registry-rules/version-label';
-import { absent, always, type Condition, namesIn, onRevision, Plus, withChanges } from '../store/items.ts';
+import { always, type Condition, namesIn, onRevision, Plus, withChanges } from '../store/items.ts';
 import {
   hostNodeBansKey,
   hostNodeKey,
@@ -113,7 +113,7 @@ export function changeHostNode(
       const before = current ?? { ...key, host_node_name: hostNodeName, touched: [], revision: 0 };
       const after = withChanges<HostNodeRecord>(before, fields);
       const counted = countWritten(totalsKey, hostNodeTotalsRecord(totals), current, after);
-      const write = updating<HostNodeRecord>(key, fields, unchangedSince(stored));
+      const write = updating<HostNodeRecord>(key, fields, onRevision(stored));
       return {
         writes: [write, ...counted, ...(banning?.writes ?? [])],
         result: hostNodeView(after, banning ? banning.after : bans),
@@ -152,11 +152,6 @@ function writtenBytes(entry: HostNodeRecord | undefined): number {
   return Buffer.byteLength(JSON.stringify(written));
 }
 
-/** Holds only if there was no write since. */
-export function unchangedSince(current: HostNodeRecord | undefined): Condition<HostNodeRecord> {
-  return current ? onRevision(current) : absent;
-}
-
 /** The fields that a person has written or cleared so far, except `policy`, which no extraction writes. */
 function touchedBy(changes: HostNodeInput, current: HostNodeRecord | undefined): string[] {
   const touched = new Set(['host_node_name', ...(current?.touched ?? []), ...namesIn(changes)]);
@@ -184,6 +179,5 @@ function changeOfBans(
   const names = isBanned ? others : [...others, name];
   const after = { ...key, revision: 0, ...bans, names };
   requireFits(after, maxHostNodeBytes);
-  const isSame = bans ? onRevision(bans) : absent;
-  return { after, writes: [updating<HostNodeBansRecord>(key, { names }, isSame)] };
+  return { after, writes: [updating<HostNodeBansRecord>(key, { names }, onRevision(bans))] };
 }

@@ -12,7 +12,8 @@ import { changeOf } from './changes.ts';
 import { listing } from './memberships.ts';
 import { memberOf, memberWithId } from './publishers.ts';
 import { type InvitationRecord, invitationRecord, type Member, type PublisherRecord } from './records.ts';
-import { standing } from './tokens.ts';
+import { standing, tokensIn } from './tokens.ts';
+import { trustsIn } from './trusts.ts';
 
 /*
  * An invitation is a secret that makes its first bearer a member. Only its hash is stored. It counts as long as who made it
@@ -27,6 +28,11 @@ const maxMembers = 100;
 
 export function invitationsIn(publisherId: string) {
   return { invitations: { below: invitationKey(publisherId, '') } };
+}
+
+/** What people may have made at a publisher, and what lets others in. */
+export function credentialsIn(publisherId: string) {
+  return { ...tokensIn(publisherId), ...trustsIn(publisherId), ...invitationsIn(publisherId) };
 }
 
 function isOpen({ expires_at }: InvitationRecord): boolean {

@@ -3,9 +3,9 @@ import { memberIdOf } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { type Item, onRevision, present, withChanges } from '../store/items.ts';
-import { invitationKey } from '../store/keys.ts';
 import { deleting, updating } from '../store/write.ts';
 import { type Changed, changeOf } from './changes.ts';
+import { credentialsIn } from './invitations.ts';
 import { listing, unlisting } from './memberships.ts';
 import { may } from './may.ts';
 import { memberOf } from './publishers.ts';
@@ -21,8 +21,8 @@ import {
   type TrustRecord,
   trustRecord,
 } from './records.ts';
-import { isCounting, isUsable, tokensIn } from './tokens.ts';
-import { isTrusted, trustsIn } from './trusts.ts';
+import { isCounting, isUsable } from './tokens.ts';
+import { isTrusted } from './trusts.ts';
 
 /* Members of a publisher. */
 
@@ -82,12 +82,6 @@ interface Removed {
   remaining: Credentials;
 }
 
-const membersReads = (publisherId: string) => ({
-  ...tokensIn(publisherId),
-  ...trustsIn(publisherId),
-  invitations: { below: invitationKey(publisherId, '') },
-});
-
 /** Removes a member, with all that the member made: tokens, trusts and invitations end in the same transaction. */
 export function removeMember(
   context: Context,
@@ -100,7 +94,7 @@ export function removeMember(
   }: Force & { of?: { action: string; subject: string } } = {},
 ): Promise<Changed<Removed>> {
   const action = 'userId' in by && by.userId === userId ? 'leave publisher' : 'change member';
-  const about = { publisherId, action, reads: membersReads } as const;
+  const about = { publisherId, action, reads: credentialsIn } as const;
   return changeOf(context, by, about, (publisher, found, { now }) => {
     if (!memberOf(publisher, userId)) {
       const message = `The publisher "${publisher.id}" has no member "${userId}".`;

@@ -9,10 +9,8 @@ import { checking, deleting, putting, remove, updating, type Write } from '../st
 import { type Changed, change, existingNode, existingPublisher } from './changes.ts';
 import { owesAlignment } from './intents.ts';
 import { may } from './may.ts';
-import { invitationsIn } from './invitations.ts';
+import { credentialsIn } from './invitations.ts';
 import { movedTo } from './publishers.ts';
-import { tokensIn } from './tokens.ts';
-import { trustsIn } from './trusts.ts';
 import {
   type CredentialRecord,
   credentialRecord,
@@ -114,7 +112,7 @@ export async function movePublisher(
   const isFormerId = verb === 'rename' && (await successorOf(context, to)) === from;
   const present = await successorOf(context, from);
   const first = { publisher: oldKey, next: key };
-  const following = () => credentialsOf(from);
+  const following = () => credentialsIn(from);
   const moved = await change(context, operator, { first, following }, (found, { id, now }) => {
     const { publisher: old } = may(operator, 'move publisher', {
       publisher: existing(found.publisher, from),
@@ -165,7 +163,7 @@ function renamed(old: PublisherRecord, to: string, item: Item | undefined, isFor
   const names = ['intent', 'aligned_to', ...owing] as const;
   const owed = Object.fromEntries(names.map((name) => [name, former?.[name] ?? null]));
   const record = { ...withChanges(fields, owed), ...publisherKey(to), id: to, revision };
-  return putting<PublisherRecord>(record, former ? onRevision(former) : absent);
+  return putting<PublisherRecord>(record, onRevision(former));
 }
 
 function joined({ members: old }: PublisherRecord, publisher: PublisherRecord): Write {
@@ -178,12 +176,8 @@ function joined({ members: old }: PublisherRecord, publisher: PublisherRecord): 
   return updating<PublisherRecord>(publisher, { members }, onRevision(publisher));
 }
 
-function credentialsOf(publisherId: string) {
-  return { ...tokensIn(publisherId), ...trustsIn(publisherId), ...invitationsIn(publisherId) };
-}
-
 export async function readCredentials(context: Context, publisherId: string): Promise<Item[]> {
-  const found = Object.values(credentialsOf(publisherId)).map(({ below }) => queryAll(context, below));
+  const found = Object.values(credentialsIn(publisherId)).map(({ below }) => queryAll(context, below));
   return (await Promise.all(found)).flat();
 }
 

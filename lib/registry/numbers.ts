@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
 import { decide } from '../store/decide.ts';
-import { absent, type Condition, onRevision, typedRead } from '../store/items.ts';
+import { onRevision, typedRead } from '../store/items.ts';
 import { type Key, nodeKey, numbersKey } from '../store/keys.ts';
 import { putting } from '../store/write.ts';
 import { dayMs, dayOf } from '../windows.ts';
@@ -115,8 +115,7 @@ export function changeNumbers(
     const next = change(current ?? { ...key, revision: 0 });
     if (isDeepStrictEqual(next, current)) return { result: next.changed_at };
     const changed_at = new Date(now).toISOString();
-    const when: Condition<NumbersRecord> = current ? onRevision(current) : absent;
     const changed = { ...next, revision: next.revision + 1, changed_at };
-    return { writes: [putting<NumbersRecord>(changed, when)], result: changed_at };
+    return { writes: [putting<NumbersRecord>(changed, onRevision(current))], result: changed_at };
   });
 }

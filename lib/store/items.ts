@@ -84,9 +84,9 @@ export const present: Condition<Key> = [['pk', 'exists']];
 /** Holds whether the item exists or not. */
 export const always: Condition<Key> = { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] };
 
-/** Holds only if there was no write since the record was read: each write increases the revision. */
-export function onRevision({ revision }: { revision: number }): Condition<{ revision: number }> {
-  return [['revision', '=', revision]];
+/** Holds only if there was no write since the record, or none, was read: each write increases the revision. */
+export function onRevision(record: { revision: number } | undefined): Condition<Key & { revision: number }> {
+  return record ? [['revision', '=', record.revision]] : absent;
 }
 
 /** Undefined keeps a value, null clears it, and anything except Plus and IfAbsent replaces it. */
