@@ -264,9 +264,15 @@ function uploadAlarms({ bucketName }: Stage): Alarm[] {
 
 function indexAlarms(stage: Stage): Alarm[] {
   const age = own(stage, 'index_lag_ms', {}, 'Maximum');
+  const lost = ofQueue('ApproximateNumberOfMessagesVisible', 'WriteIndexFailures');
+  const oldest = ofQueue('ApproximateAgeOfOldestMessage', 'IndexChanges');
   return [
-    deadLetters('write-index', 'WriteIndexFailures', texts.lostChanges),
-    backlog('index', 'IndexChanges', texts.oldChanges, hours),
+    // A message reported as failed in its batch is not an invocation error, so no `faults-` alarm fires.
+    alarm('write-index-dead-letters', 'notice', texts.lostChanges, lost, {
+      ...anyOfFifteen,
+      isLasting: true,
+    }),
+    alarm('index-backlog', 'notice', texts.oldChanges, oldest, above(hours, [3, 4])),
     alarm('index-age', 'wake', texts.indexAge, age, { ...mustRun, above: 300_000 }),
   ];
 }
@@ -285,17 +291,6 @@ function readAlarm(stage: Stage): Alarm {
 function bytesAlarm(stage: Stage): Alarm {
   const bound = above(stage.gigabytesPerHour * 1e9, [1, 2], hours);
   return alarm('download-bytes', 'wake', texts.downloadBytes, own(stage, 'download_bytes'), bound);
-}
-
-/** A message reported as failed in its batch is not an invocation error, so no `faults-` alarm fires. */
-function deadLetters(name: string, queue: string, text: string): Alarm {
-  const metric = ofQueue('ApproximateNumberOfMessagesVisible', queue);
-  return alarm(`${name}-dead-letters`, 'notice', text, metric, { ...anyOfFifteen, isLasting: true });
-}
-
-function backlog(name: string, queue: string, text: string, seconds: number): Alarm {
-  const metric = ofQueue('ApproximateAgeOfOldestMessage', queue);
-  return alarm(`${name}-backlog`, 'notice', text, metric, above(seconds, [3, 4]));
 }
 
 function unknownStates(stage: Stage): Alarm {

@@ -1,8 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { loadPaidContracts } from '../../infra/operations.ts';
+import { parameterProblems } from '../../infra/parameters/parameter-problems.ts';
 import { parameters, type Values } from '../../infra/parameters/parameters.ts';
 import { requiredParameters } from '../../infra/plugins/packages.ts';
-import { account, defaults, region, sentencesOn, valid } from './valid-parameters.ts';
+
+const paid = await loadPaidContracts();
+const [region, account] = ['us-east-1', '123456789012'];
+const configuration = parse(readFileSync('serverless.yml', 'utf8'), { logLevel: 'silent', merge: true });
+const defaults: Record<string, unknown> = configuration.params.default;
+
+/** A stage that can be deployed: what has no default is given, and the framework's own names are filled in. */
+const valid: Values = Object.fromEntries(
+  Object.entries({ ...defaults, ...requiredParameters }).map(([name, value]) => [
+    name,
+    String(value)
+      .replaceAll(/\$\{self:service\}/g, 'node-registry')
+      .replaceAll(/\$\{self:provider\.stage\}/g, 'prod'),
+  ]),
+);
+
+function sentencesOn(values: Values, place: string): string[] {
+  return parameterProblems(values, place, paid).map(([, sentence]) => sentence);
+}
 
 const arn = (service: string, resource: string, place = region) =>
   `arn:aws:${service}:${place}:${account}:${resource}`;
