@@ -3,7 +3,7 @@ import { codeClasses, colorCode, colored } from './code-colors.ts';
 import { readTags, type Tag } from './read-tags.ts';
 import { type ReadmePlace, sourceOf } from './repository-files.ts';
 import { html } from './templates/markup.ts';
-import { pictureAddress, webAddress, withoutTurns } from './templates/text.ts';
+import { decodedPart, pictureAddress, webAddress, withoutTurns } from './templates/text.ts';
 import { within } from './within.ts';
 
 /*
@@ -211,14 +211,6 @@ function slugOf(text: string): string {
     .replaceAll(' ', '-')
     .slice(0, 100)
     .toWellFormed();
-}
-
-function decodedPart(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 /** Text with its character references, except those for characters that change its direction. */

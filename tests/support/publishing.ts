@@ -6,7 +6,6 @@ import { consumeQueue } from '../../tools/local/consume-queue.ts';
 import { demo } from '../../tools/local/demo.ts';
 import type { Invocation } from '../../tools/local/invocation.ts';
 import { startS3 } from '../../tools/local/s3.ts';
-import { queueOnUpload } from '../../tools/local/queue-on-upload.ts';
 import { queues } from '../../tools/local/queues.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { startSqs } from '../../tools/local/sqs.ts';
@@ -17,7 +16,9 @@ import { setVariables } from './variables.ts';
 
 /** For a file's top level: the registry with its own S3, whose events this process receives and can lose. */
 export async function startRegistry() {
-  const bucket = await startS3(0, join(directory, 's3'), String(process.env.BUCKET_NAME));
+  const sqs = await startSqs(0, queues);
+  const uploads = sqs.queue('finalize');
+  const bucket = await startS3(0, join(directory, 's3'), String(process.env.BUCKET_NAME), { uploads });
   process.env.AWS_ENDPOINT_URL_S3 = bucket.url;
   const events = { areLost: false, ofArchivesAreLost: false };
   const finalize = async (event: SQSEvent, context: Invocation) => {
@@ -30,13 +31,11 @@ export async function startRegistry() {
     const { handler } = await import('../../functions/extract-host-nodes.ts');
     return handler(event, context);
   };
-  const sqs = await startSqs(0, queues);
   setVariables({ WORK_QUEUES: sqs.queueUrl('') });
   const mapping = { timeoutMs: 120_000, batchSize: 1, maximumConcurrency: 2 };
   const consumers = Object.entries({ finalize, extract }).map(([lane, handler]) =>
     consumeQueue({ queue: sqs.queue(lane), load: async () => handler, ...mapping }),
   );
-  queueOnUpload(bucket, sqs.queue('finalize'));
   const api = await startHttpApi();
   beforeAll(seed);
   for (const part of [bucket, sqs, ...consumers]) untilEnd(part);

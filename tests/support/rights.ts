@@ -222,7 +222,7 @@ function tableCalls(operation: string, input: Input, targets: readonly Target[])
     attributes,
     returns,
   });
-  const keys = targets.map(({ partition }) => partition.replace(`${IndexName}:`, ''));
+  const keys = targets.map(({ partition }) => partition);
   if (operation !== 'TransactWriteItems')
     return [call(operation, keys, kindOf(operation) === 'writes' ? attributesOf(input) : [])];
   // AWS does not document whether a part is compared with what it names or with what all parts do: both must do.

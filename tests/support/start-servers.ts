@@ -22,7 +22,7 @@ export default async function startServers(): Promise<void> {
   const key = createSigningKey();
   const [dynamodb, s3, issuer] = await Promise.all([
     startStrictDynamoDb({ denialOf: tableDenial }),
-    startS3(0, join(directory, 's3'), '', bucketDenial),
+    startS3(0, join(directory, 's3'), '', { denialOf: bucketDenial }),
     startIssuer(0, key),
     bundleWorker(directory),
   ]);

@@ -9,7 +9,6 @@ import { laneNames, lanes } from '../../lib/work/lanes.ts';
 import { streamRecord } from '../../tools/local/follow-table.ts';
 import { createTable } from '../../tools/local/dynamodb.ts';
 import { startStrictDynamoDb } from '../../tools/local/dynamodb-conflicts.ts';
-import { queueOnUpload } from '../../tools/local/queue-on-upload.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
 import { keysBelow } from '../support/bucket-objects.ts';
@@ -31,7 +30,7 @@ const [dynamodb, bucket, simulators, receiver] = await Promise.all([
     onWrite: (attributes) =>
       stream.push(...[streamRecord(attributes, stream.length)].flatMap((it) => it ?? [])),
   }),
-  startS3(0, `${directory}/s3`, bucketName(), bucketDenial),
+  startS3(0, `${directory}/s3`, bucketName(), { denialOf: bucketDenial, uploads: queueOf('finalize') }),
   startSimulators({
     keys: { image: String(process.env.IMAGE_PROVIDER_KEY), video: String(process.env.VIDEO_PROVIDER_KEY) },
     tickMs: 3_600_000,
@@ -41,7 +40,6 @@ const [dynamodb, bucket, simulators, receiver] = await Promise.all([
 ]);
 for (const part of [dynamodb, bucket, simulators, receiver]) untilEnd(part);
 await createTable(dynamodb.url, tableName());
-queueOnUpload(bucket, queueOf('finalize'));
 setVariables({
   AWS_ENDPOINT_URL_DYNAMODB: dynamodb.url,
   AWS_ENDPOINT_URL_S3: bucket.url,

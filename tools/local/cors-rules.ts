@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'yaml';
 
+/** In CloudFormation's format. */
 interface CorsRule {
-  methods: string[];
-  /** In lower case. */
-  headers: string[];
-  exposed: string[];
-  maxAge?: number;
+  AllowedMethods: string[];
+  AllowedHeaders: string[];
+  ExposedHeaders: string[];
+  MaxAge?: number;
 }
 
 /**
@@ -18,36 +18,17 @@ export async function localCorsRules(): Promise<CorsRule[]> {
   const [archives, downloads] = await Promise.all(
     ['infra/template/archives.yml', 'infra/template/downloads.yml'].map(readYaml),
   );
-  const uploads: DeployedRule[] = archives.Resources.S3BucketArchives.Properties.CorsConfiguration.CorsRules;
+  const uploads: CorsRule[] = archives.Resources.S3BucketArchives.Properties.CorsConfiguration.CorsRules;
   const { CorsConfig } = downloads.Resources.DownloadsHeaders.Properties.ResponseHeadersPolicyConfig;
   return [
     // Downloads have the headers of the distribution.
-    ...uploads
-      .filter(({ AllowedMethods }) => AllowedMethods.includes('PUT'))
-      .map(({ AllowedMethods, AllowedHeaders, ExposedHeaders, MaxAge }) => ({
-        methods: AllowedMethods,
-        headers: inLowerCase(AllowedHeaders),
-        exposed: ExposedHeaders,
-        maxAge: MaxAge,
-      })),
+    ...uploads.filter(({ AllowedMethods }) => AllowedMethods.includes('PUT')),
     {
-      methods: CorsConfig.AccessControlAllowMethods.Items,
-      headers: inLowerCase(CorsConfig.AccessControlAllowHeaders.Items),
-      exposed: CorsConfig.AccessControlExposeHeaders.Items,
+      AllowedMethods: CorsConfig.AccessControlAllowMethods.Items,
+      AllowedHeaders: CorsConfig.AccessControlAllowHeaders.Items,
+      ExposedHeaders: CorsConfig.AccessControlExposeHeaders.Items,
     },
   ];
-}
-
-/** In CloudFormation's format. */
-interface DeployedRule {
-  AllowedMethods: string[];
-  AllowedHeaders: string[];
-  ExposedHeaders: string[];
-  MaxAge: number;
-}
-
-function inLowerCase(names: string[]): string[] {
-  return names.map((name) => name.toLowerCase());
 }
 
 async function readYaml(file: string) {
@@ -58,7 +39,7 @@ export type CorsHeaders = Record<string, string>;
 
 /** The headers of S3's response to a page's request; empty if no rule allows it. */
 export function corsHeaders(rules: readonly CorsRule[], { method, headers }: IncomingMessage): CorsHeaders {
-  const rule = rules.find(({ methods }) => methods.includes(String(method)));
+  const rule = rules.find(({ AllowedMethods }) => AllowedMethods.includes(String(method)));
   return rule && headers.origin !== undefined ? headersOf(rule) : {};
 }
 
@@ -69,22 +50,23 @@ export function preflightHeaders(
 ): CorsHeaders | undefined {
   const names = (headers['access-control-request-headers'] ?? '').toLowerCase().split(/,\s*/).filter(Boolean);
   const method = String(headers['access-control-request-method']);
-  const rule = rules.find(
-    (each) => each.methods.includes(method) && names.every((name) => each.headers.includes(name)),
-  );
+  const rule = rules.find(({ AllowedMethods, AllowedHeaders }) => {
+    const allowed = AllowedHeaders.map((name) => name.toLowerCase());
+    return AllowedMethods.includes(method) && names.every((name) => allowed.includes(name));
+  });
   if (!rule || origin === undefined) return undefined;
   return {
     ...headersOf(rule),
-    'access-control-allow-methods': rule.methods.join(', '),
+    'access-control-allow-methods': rule.AllowedMethods.join(', '),
     ...(names.length > 0 && { 'access-control-allow-headers': names.join(', ') }),
   };
 }
 
-function headersOf({ exposed, maxAge }: CorsRule): CorsHeaders {
+function headersOf({ ExposedHeaders, MaxAge }: CorsRule): CorsHeaders {
   return {
     'access-control-allow-origin': '*',
-    'access-control-expose-headers': exposed.join(', '),
-    ...(maxAge !== undefined && { 'access-control-max-age': String(maxAge) }),
+    'access-control-expose-headers': ExposedHeaders.join(', '),
+    ...(MaxAge !== undefined && { 'access-control-max-age': String(MaxAge) }),
     vary: 'Origin, Access-Control-Request-Headers, Access-Control-Request-Method',
   };
 }

@@ -27,7 +27,8 @@ const releaseFile = 'stack.release';
 /** The files of a stack: the database with its journals, the objects and the issuer's key. */
 const kept = /^(?:stack\.(?:pid|release)|issuer-key\.json|s3|dynamodb\.sqlite(?:-\w+)?)$/;
 
-const maxAnswerMs = 5000;
+/** A stack under load may be silent for long, and another program on its port for ever. */
+const maxAnswerMs = 60_000;
 
 /** The release, and the table that it makes: an index can't be added to an older one. */
 export async function writer(): Promise<string> {
@@ -93,24 +94,8 @@ async function readOwner(file: string): Promise<Owner | undefined> {
   return parseObject(content) as Owner | undefined;
 }
 
-/** Another program may listen on the port of a killed stack. A stack under load may be silent for long. */
-async function isRunning({ pid, port, token }: Owner): Promise<boolean> {
-  const socket = connect({ host: '127.0.0.1', port });
-  let isSilent = false;
-  const timer = setTimeout(() => {
-    isSilent = true;
-    socket.destroy();
-  }, maxAnswerMs);
-  const answer = await text(socket).catch(() => '');
-  clearTimeout(timer);
-  return isSilent ? pid !== process.pid && exists(pid) : answer === token;
-}
-
-function exists(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // A process of another user can't be signaled, but it exists.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+/** Another program may listen on the port of a killed stack. */
+async function isRunning({ port, token }: Owner): Promise<boolean> {
+  const socket = connect({ host: '127.0.0.1', port, signal: AbortSignal.timeout(maxAnswerMs) });
+  return (await text(socket).catch(() => '')) === token;
 }

@@ -9,14 +9,14 @@ import { endToEndHeaders, type Origin, relay, type Server, startReverseProxy } f
 
 interface Options {
   port?: number;
-  /** The minimum duration of a transaction. DynamoDB's take 10 to 30 ms; less keeps the tests fast. */
-  transactionMs?: number;
   /** Gets the key attributes of every item that a write may have changed, as the table's stream has them. */
   onWrite?: (attributes: Attributes) => void;
   /** Returns why the caller may not make a request, if so. */
   denialOf?: (request: IncomingMessage, body: Buffer) => string | undefined;
 }
 
+/** The minimum. DynamoDB's transactions take 10 to 30 ms; less keeps the tests fast. */
+const transactionMs = 2;
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems'];
 const conflictMessage = 'Transaction is ongoing for the item';
 const inProgressMessage = 'The transaction with the given request token is already in progress.';
@@ -51,15 +51,13 @@ export async function startConflicts(url: string, { port, ...options }: Options 
 }
 
 class Conflicts {
-  readonly #transactionMs: number;
   /** The items of running transactions, by table and key. */
   readonly #items = new Set<string>();
   readonly #tokens = new Set<string>();
   readonly #onWrite: Options['onWrite'];
   readonly #denialOf: Options['denialOf'];
 
-  constructor({ transactionMs = 2, onWrite, denialOf }: Options) {
-    this.#transactionMs = transactionMs;
+  constructor({ onWrite, denialOf }: Options) {
     this.#onWrite = onWrite;
     this.#denialOf = denialOf;
   }
@@ -96,7 +94,7 @@ class Conflicts {
     const areLocked = names.map((name) => this.#items.has(name));
     if (areLocked.includes(true)) return cancel(response, areLocked);
     const { head, content } = await this.#lock(names, token, async () => {
-      await pause(this.#transactionMs);
+      await pause(transactionMs);
       const head = await send();
       return { head, content: await buffer(head) };
     });

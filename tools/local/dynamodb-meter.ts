@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { consumedIn, kindOf, targetsOf } from './dynamodb-units.ts';
+import { kindOf, targetsOf } from './dynamodb-units.ts';
 import { endToEndHeaders, holdBack, relay, type Server, startReverseProxy } from './reverse-proxy.ts';
 
 /** One call to the store, with its billed units. */
@@ -44,4 +44,21 @@ export function startMeter(url: string, { hold, onCall }: Options): Promise<Serv
     });
     response.writeHead(reply.statusCode ?? 502, endToEndHeaders(reply)).end(content);
   });
+}
+
+interface Consumed {
+  CapacityUnits: number;
+  GlobalSecondaryIndexes?: Record<string, { CapacityUnits: number }>;
+}
+
+/** The billed units in a reply, and those for an index. No reply has those of a failed condition. */
+function consumedIn(content: Buffer): { units: number; indexUnits: number } {
+  const { ConsumedCapacity = [] }: { ConsumedCapacity?: Consumed | Consumed[] } = JSON.parse(`${content}`);
+  const tables = [ConsumedCapacity].flat();
+  const sumOf = (all: { CapacityUnits: number }[]) =>
+    all.reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0);
+  const ofIndexes = tables.flatMap(({ GlobalSecondaryIndexes = {} }) =>
+    Object.values(GlobalSecondaryIndexes),
+  );
+  return { units: sumOf(tables), indexUnits: sumOf(ofIndexes) };
 }

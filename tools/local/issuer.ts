@@ -31,22 +31,13 @@ export function createSigningKey(kid: string = randomUUID()): SigningKey {
 
 /** The local issuer's own key, created at the first start and kept with the other local data. */
 export async function loadSigningKey(directory: string): Promise<SigningKey> {
-  const kept = await readSigningKey(directory);
-  if (kept) return kept;
+  const file = join(directory, 'issuer-key.json');
+  const kept = await readFile(file, 'utf8').catch(() => undefined);
+  if (kept !== undefined) return JSON.parse(kept);
   const key = createSigningKey();
   await mkdir(directory, { recursive: true });
-  await writeFile(keyFile(directory), JSON.stringify(key), { mode: 0o600 });
+  await writeFile(file, JSON.stringify(key), { mode: 0o600 });
   return key;
-}
-
-/** Undefined if no stack ever used this folder. */
-async function readSigningKey(directory: string): Promise<SigningKey | undefined> {
-  const text = await readFile(keyFile(directory), 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : JSON.parse(text);
-}
-
-function keyFile(directory: string): string {
-  return join(directory, 'issuer-key.json');
 }
 
 export function publicKeyOf({ kid, privateKey }: SigningKey): JsonWebKey & { kid: string } {

@@ -2,21 +2,16 @@ import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 
 const source = readFileSync(new URL('../../infra/template/page-addresses.js', import.meta.url), 'utf8');
-interface Request {
-  uri: string;
-}
-
 /** The distribution's answer: the object's path, or a redirect to the one URL of a page. */
-interface Redirect {
-  statusCode: number;
-  headers: { location: { value: string } };
+interface Led {
+  uri?: string;
+  headers?: { location: { value: string } };
 }
 
-const handler: (event: { request: Request & { querystring: object } }) => Request | Redirect =
-  runInNewContext(`${source};handler`);
+const handler: (event: { request: object }) => Led = runInNewContext(`${source};handler`);
 
 /** The path that the distribution's function maps a URL to, or the URL that it redirects to. */
-export function leadAddress(uri: string, query = ''): { path: string } | { location: string } {
+export function leadAddress(uri: string, query = ''): { path: string; location?: string | undefined } {
   const querystring = Object.fromEntries(
     query
       .split('&')
@@ -26,6 +21,6 @@ export function leadAddress(uri: string, query = ''): { path: string } | { locat
         return [name, { value }];
       }),
   );
-  const led = handler({ request: { uri, querystring } });
-  return 'uri' in led ? { path: led.uri } : { location: led.headers.location.value };
+  const { uri: path = '', headers } = handler({ request: { uri, querystring } });
+  return { path, location: headers?.location.value };
 }

@@ -7,12 +7,8 @@ export function encodeEventKey(key: string): string {
   return new URLSearchParams({ key }).toString().slice('key='.length).replaceAll('%2F', '/');
 }
 
-/** The event of an object that was put or copied. */
-export function createdEvent(
-  eventName: 'ObjectCreated:Put' | 'ObjectCreated:Copy',
-  { bucket, key }: ObjectName,
-  { id, etag, sizeBytes }: Version,
-): S3Event {
+/** The event of an object that was put. */
+export function createdEvent({ bucket, key }: ObjectName, { id, etag, sizeBytes }: Version): S3Event {
   const object = {
     key: encodeEventKey(key),
     size: sizeBytes,
@@ -31,7 +27,7 @@ export function createdEvent(
     eventSource: 'aws:s3',
     awsRegion: 'us-east-1',
     eventTime: new Date().toISOString(),
-    eventName,
+    eventName: 'ObjectCreated:Put',
     userIdentity: { principalId: 'local' },
     requestParameters: { sourceIPAddress: '127.0.0.1' },
     responseElements: { 'x-amz-request-id': randomUUID(), 'x-amz-id-2': randomUUID() },

@@ -28,12 +28,12 @@ export interface Answer {
 export class S3 {
   readonly #objects: S3Objects;
   readonly #denialOf: DenialOf;
-  readonly #onCreated: (event: S3Event) => void;
+  readonly #onUpload: (event: S3Event) => void;
 
-  constructor(objects: S3Objects, denialOf: DenialOf, onCreated: (event: S3Event) => void) {
+  constructor(objects: S3Objects, denialOf: DenialOf, onUpload: (event: S3Event) => void) {
     this.#objects = objects;
     this.#denialOf = denialOf;
-    this.#onCreated = onCreated;
+    this.#onUpload = onUpload;
   }
 
   async answer(request: IncomingMessage): Promise<Answer> {
@@ -111,7 +111,9 @@ export class S3 {
       const lastModified = new Date().toISOString();
       const version = { id, isMarker: false, etag, sizeBytes: sums.sizeBytes, lastModified, headers };
       this.#objects.add(target, version);
-      this.#tell('ObjectCreated:Put', target, version);
+      // S3's events are late, and never part of the request.
+      if (target.key.startsWith('staging/'))
+        setImmediate(() => this.#onUpload(createdEvent(target, version)));
       return { status: 200, headers: { etag, 'x-amz-version-id': id } };
     } catch (error) {
       await rm(file, { force: true });
@@ -126,7 +128,6 @@ export class S3 {
     const version = this.#find(source);
     this.#checkTarget(request, target);
     const copied = this.#objects.copy(source, version, target, storedHeaders(request));
-    this.#tell('ObjectCreated:Copy', target, copied);
     return {
       status: 200,
       headers: { 'x-amz-version-id': copied.id, 'x-amz-copy-source-version-id': version.id },
@@ -230,10 +231,5 @@ export class S3 {
     if (wanted === undefined) return;
     if (!current) throw noSuchKey();
     if (wanted !== '*' && wanted !== current.etag) throw preconditionFailed();
-  }
-
-  /** S3's events are late, and never part of the request. */
-  #tell(...created: Parameters<typeof createdEvent>): void {
-    setImmediate(() => this.#onCreated(createdEvent(...created)));
   }
 }

@@ -3,7 +3,6 @@ import { createReadStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import type { S3Event } from 'aws-lambda';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
 import { type CorsHeaders, corsHeaders, localCorsRules, preflightHeaders } from './cors-rules.ts';
 import { isLocalPage, localOnly } from './local-only.ts';
@@ -11,13 +10,13 @@ import { xml } from './s3-bodies.ts';
 import { S3Objects } from './s3-objects.ts';
 import { accessDenied, S3Error } from './s3-error.ts';
 import { type Answer, type DenialOf, S3 } from './s3-operations.ts';
+import type { Queue } from './sqs-queue.ts';
 
-interface Server extends HttpServer {
-  /** Called for every object that is put or copied, as S3 sends its events. */
-  onObjectCreated: (listener: (event: S3Event) => void) => void;
+interface Options {
+  denialOf?: DenialOf;
+  /** Gets S3's message for each object put under `staging/`, as that of the deployed bucket does. */
+  uploads?: Queue;
 }
-
-type Listener = (event: S3Event) => void;
 
 /**
  * Starts an S3 that keeps its objects in a directory, one folder for each bucket. It has the operations that this
@@ -27,15 +26,12 @@ export async function startS3(
   port: number,
   directory: string,
   bucketName = '',
-  denialOf: DenialOf = () => undefined,
-): Promise<Server> {
+  { denialOf = () => undefined, uploads }: Options = {},
+): Promise<HttpServer> {
   for (const name of ['', bucketName, ...(bucketName === '' ? [] : [`${bucketName}-logs`])])
     await mkdir(`${directory}/${name}`, { recursive: true });
-  const listeners: Listener[] = [];
   const rules = await localCorsRules();
-  const s3 = new S3(new S3Objects(directory), denialOf, (event) => {
-    for (const listener of listeners) listener(event);
-  });
+  const s3 = new S3(new S3Objects(directory), denialOf, (event) => uploads?.send(JSON.stringify(event)));
   const serve = localOnly(async (request, response) => {
     // By the clock that checks signatures, so that the SDK can adjust its own to it.
     response.setHeader('date', new Date().toUTCString());
@@ -53,11 +49,7 @@ export async function startS3(
       await send(request, response, toAnswer(seen), cors);
     }
   }, isLocalPage);
-  const server = await startHttpServer(serve, port);
-  return {
-    ...server,
-    onObjectCreated: (listener) => void listeners.push(listener),
-  };
+  return startHttpServer(serve, port);
 }
 
 function preflight(headers: CorsHeaders | undefined): Answer {

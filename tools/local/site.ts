@@ -21,7 +21,7 @@ export async function startSite({ port, s3Url }: Place): Promise<HttpServer> {
     if (request.method !== 'GET' && request.method !== 'HEAD') return void response.writeHead(405).end();
     const [pathname = '/', query] = String(request.url).split('?');
     const led = leadAddress(pathname, query);
-    if ('location' in led) return void response.writeHead(301, { location: led.location }).end();
+    if (led.location !== undefined) return void response.writeHead(301, { location: led.location }).end();
     const own = built.get(decodeURIComponent(led.path.slice(1)));
     const found =
       own && !own.isFirst ? own : ((await readStored(s3Url, led.path)) ?? own ?? built.get(unknownPath));

@@ -38,13 +38,11 @@ import {
 } from './local-stage.ts';
 import { referencePath, startPages } from './pages.ts';
 import { notificationPublicKey } from './public-key.ts';
-import { queueOnUpload } from './queue-on-upload.ts';
 import { queues } from './queues.ts';
 import { createRequestLog } from './request-log.ts';
 import { startS3 } from './s3.ts';
 import { startSite } from './site.ts';
 import { type Sqs, startSqs } from './sqs.ts';
-import type { Queue } from './sqs-queue.ts';
 
 const notes = `Starts the whole service on ${localAddress(ports.api)}: the HTTP API, an embedded DynamoDB, an embedded S3 and a token issuer, with a demo publisher. Data is kept under .local/ between starts.`;
 
@@ -168,13 +166,14 @@ async function startApi(stage: LocalStage): Promise<void> {
   setVariables(stage);
   const { cors } = stage.provider.httpApi;
   await run(startGateway({ port: ports.api, routes: routesOf(stage), cors, onAnswer: requests.add }));
-  await run(Promise.resolve(runSchedules(stage)));
+  await run(runSchedules(stage));
 }
 
 async function startStores(): Promise<Sqs> {
   const { dynamodb, s3 } = ports;
   const [sqs] = await Promise.all([
-    startQueues(),
+    // In memory: the hand-over queues an earlier stack's work.
+    run(startSqs(ports.sqs, queues)),
     givenDynamodb ??
       run(
         startStrictDynamoDb({
@@ -185,21 +184,8 @@ async function startStores(): Promise<Sqs> {
         }),
       ),
   ]);
-  await run(startBucket(s3, sqs.queue('finalize')));
+  await run(startS3(s3, `${localDirectory}/s3`, bucketName, { uploads: sqs.queue('finalize') }));
   return sqs;
-}
-
-async function startBucket(port: number, uploads: Queue): Promise<Part> {
-  const bucket = await startS3(port, `${localDirectory}/s3`, bucketName);
-  queueOnUpload(bucket, uploads);
-  return bucket;
-}
-
-/** They are in memory: the hand-over queues an earlier stack's work. */
-async function startQueues(): Promise<Sqs> {
-  const starting = startSqs(ports.sqs, queues);
-  await run(starting);
-  return starting;
 }
 
 /** As the event sources of serverless.yml, but with fewer executions at once. */
@@ -214,7 +200,7 @@ async function consumeQueues(stage: LocalStage, sqs: Sqs): Promise<void> {
         batchSize: source.batchSize,
         maximumConcurrency: source.batchSize === 1 ? 2 : 10,
       });
-      await run(Promise.resolve(consumer));
+      await run(consumer);
     }
 }
 
@@ -247,9 +233,9 @@ function say(sentence: string): void {
 }
 
 /** Remembers a part before it has started, so that it is stopped even if another part fails. */
-async function run(part: Promise<Part>): Promise<void> {
-  parts.push(part);
-  await part;
+async function run<Started extends Part>(part: Started | Promise<Started>): Promise<Started> {
+  parts.push(Promise.resolve(part));
+  return part;
 }
 
 async function requireFreePorts(): Promise<void> {

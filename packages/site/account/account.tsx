@@ -1,7 +1,8 @@
 import { createRegistryClient, type RegistryClient, type Reply } from '@node-registry/registry-client';
 import { render } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Action, Box, decoded, Form, sentenceOf, useHash, useRead } from './parts.tsx';
+import { decodedPart } from '../templates/text.ts';
+import { Action, Box, Form, sentenceOf, useHash, useRead } from './parts.tsx';
 import { PublisherView } from './publisher.tsx';
 import { begin, finish, type SignInSettings } from './sign-in.ts';
 import { SpendingView, useSpending } from './spending.tsx';
@@ -41,7 +42,7 @@ function App({ ask, settings, token }: { ask: Ask; settings: SignInSettings; tok
 }
 
 function SignedIn({ ask, user }: { ask: Ask; user: User }) {
-  const view = useHash() || '#/';
+  const view = decodedPart(useHash()) || '#/';
   const publishers = useRead(() => ask('listPublishersForUser', {}), 'publishers');
   const [, id] = /^#\/publishers\/(.+)$/.exec(view) ?? [];
   return (
@@ -58,11 +59,11 @@ function SignedIn({ ask, user }: { ask: Ask; user: User }) {
       </nav>
       {view.startsWith('#invitation=') && (
         <Invitation
-          {...{ ask, invitation: decoded(view.slice('#invitation='.length)), onAccepted: publishers.again }}
+          {...{ ask, invitation: view.slice('#invitation='.length), onAccepted: publishers.again }}
         />
       )}
       {view === '#/spending' && <Spending ask={ask} />}
-      {id !== undefined && <PublisherView {...{ ask, user, id: decoded(id), onChange: publishers.again }} />}
+      {id !== undefined && <PublisherView {...{ ask, user, id, onChange: publishers.again }} />}
       {view === '#/' && (
         <>
           <h1>Your publishers</h1>

@@ -35,15 +35,6 @@ export function sentenceOf(error: unknown): string {
   return [error.sentence, ...details].join(' ');
 }
 
-/** A part of the address as it was before it was encoded. Anyone may write another address. */
-export function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 type Act = () => Promise<unknown>;
 
 /** A button that says when it works, and why it did not. What cannot be undone asks first. */

@@ -20,6 +20,15 @@ export function withoutTurns(text: string): string {
   return text.replace(/[\p{Bidi_Control}\u200b\u2060\ufeff]/gu, '');
 }
 
+/** A part of an address as it was before it was encoded. Anyone may write another address. */
+export function decodedPart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** A longer text of a publisher, with its lines. */
 export function lines(text: string): Markup {
   return html`<div class="lines">${foreign(text)}</div>`;

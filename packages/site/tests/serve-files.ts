@@ -55,17 +55,13 @@ function indexFiles(listed: readonly Listed[]): Map<string, string> {
   return files;
 }
 
-/** What was asked for, with the bytes of each answer. */
-export interface SiteHost {
-  url: string;
-  asked: { path: string; bytes: number }[];
-  stop: () => void;
-}
+export type SiteHost = Awaited<ReturnType<typeof serveSite>>;
 
 /** Serves the built site and an index, as the distribution in front of a bucket does: compressed, with a page for the rest. */
-export async function serveSite(listed: readonly Listed[]): Promise<SiteHost> {
+export async function serveSite(listed: readonly Listed[]) {
   const [files, index] = [await built, indexFiles(listed)];
-  const asked: SiteHost['asked'] = [];
+  /** What was asked for, with the bytes of each answer. */
+  const asked: { path: string; bytes: number }[] = [];
   const server: Server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const led = leadAddress(pathname);
