@@ -49,23 +49,6 @@ describe('a paid operation', () => {
     expect(body).toEqual({ data: { generated: [], task_id: sent?.taskId, status: 'CREATED' } });
     expect([sent?.body.image, visits]).toEqual([image, 0]);
   });
-
-  test('forwards every field to the provider, and no unknown or unset one, also of a frame', async () => {
-    const frame = { key_image: 'https://example.com/key.png' };
-    const [first, second] = [
-      { ...frame, duration: 2, prompt: 'Up' },
-      { ...frame, duration: 7 },
-    ];
-    const full = {
-      image_settings: [first, second, frame],
-      ...{ model: 'vidq2-turbo', start_image: 'data:image/png;base64,iVBORw0KGgo=', resolution: '540p' },
-      ...{ callback_url: 'https://example.com/hook', payload: 'pass it through' },
-    };
-    const image_settings = [{ ...first, seed: 1 }, second, { ...frame, prompt: '' }];
-    await send('multiframe-video', { ...full, image_settings, seed: 7 });
-
-    expect(simulation.received.map((each) => each.body)).toEqual([full]);
-  });
 });
 
 describe.each(proxyNames)('%s', (name) => {
