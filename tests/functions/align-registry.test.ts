@@ -59,64 +59,6 @@ beforeEach(async () => {
 });
 
 describe('what a command left when it died', () => {
-  test('is done for more versions than a transaction has, and for each once', async () => {
-    const labels = Array.from({ length: 26 }, (_, place) => `1.${place}.0`);
-    for (const label of labels) await addVersion(from, nodeId, label);
-    await setNodeBan(soon(), operator, nodeId, 'spam');
-    expect(await owes(nodeKey(nodeId))).toBe(true);
-    await engine();
-
-    const states = await Promise.all(labels.map((label) => storedVersion(nodeId, label)));
-    expect(new Set(states.map(({ status }) => status))).toEqual(new Set(['NodeVersionStatusBanned']));
-    expect(await owes(nodeKey(nodeId))).toBe(false);
-    expect(await storedNode(nodeId)).not.toHaveProperty('latest_version');
-    const history: { action: string }[] = await adminJson('history', 'node', nodeId);
-    expect(history.filter(({ action }) => action === 'node ban')).toHaveLength(1);
-  });
-
-  test('is done for the nodes of a publisher, and by the state that is there by then', async () => {
-    await addVersion(from, nodeId, '1.0.0');
-    await addVersion(from, nodeId, '1.1.0');
-    await banNodeVersions(soon(), operator, nodeId, ['1.1.0'], 'bad');
-    await setNodeBan(soon(), operator, nodeId, 'spam');
-    await setNodeBan(soon(), operator, nodeId, undefined);
-    await setPublisherBan(soon(), operator, from, 'fraud');
-    // Until no work for an earlier decision can run.
-    await engine(8);
-
-    expect(await storedVersion(nodeId, '1.0.0')).toMatchObject({ bans: { publisher: 'fraud' } });
-    expect(await storedVersion(nodeId, '1.1.0')).toMatchObject({
-      bans: { publisher: 'fraud', version: 'bad' },
-    });
-    expect([await owes(publisherKey(from)), await owes(nodeKey(nodeId))]).toEqual([false, false]);
-    // One group for all of its nodes, or they would delay the work of others.
-    expect((await storedNode(nodeId))?.group).toBe(from);
-  });
-
-  test.each(['rename', 'merge'] as const)(
-    'is done for a %s, whose tokens and members moved at once',
-    async (verb) => {
-      await addVersion(from, nodeId, '1.0.0', { sha256: 'a'.repeat(64) });
-      const into = verb === 'merge' ? to : `${from}-2`;
-      await movePublisher(soon(), operator, verb, from, into);
-      const [owned, tokens] = [await ownersNow('1.0.0'), await adminJson('token', 'list', into)];
-      const { members } = await adminJson('publisher', 'show', into);
-      const other = await admin('publisher', 'merge', from, '--into', verb === 'merge' ? `${from}-2` : to);
-      const shown = await admin('node', 'show', nodeId);
-      await engine(2);
-
-      expect([owned, tokens.length]).toEqual([[from], 1]);
-      expect(members).toContainEqual(expect.objectContaining({ user: { id: 'olga' } }));
-      expect(other).toMatchObject({ status: 1, stderr: `The publisher "${from}" is "${into}" now.\n` });
-      expect(shown).toMatchObject({ status: 0, stdout: expect.stringContaining(into) });
-      expect(await ownersNow('1.0.0')).toEqual([into]);
-      expect(await owes(publisherKey(from))).toBe(false);
-      expect(await adminJson('history', 'node', nodeId)).toContainEqual(
-        expect.objectContaining({ actor: 'admin', action: 'node transfer', detail: `${from} to ${into}` }),
-      );
-    },
-  );
-
   test('leaves no node in the list of an id that was taken back', async () => {
     await movePublisher(soon(), operator, 'rename', from, `${from}-2`);
     const revive = failCalls(dynamodb, 'DeleteItemCommand', new Error('The process was killed.'));
@@ -229,6 +171,8 @@ test('a ban of a publisher with more nodes than a run can do goes on from where 
     align({ deadline: Date.now() + 9_999 }, publisherRecord({ ...(await storedItem(pk, sk)) }));
 
   expect([await run(), await run(), told]).toEqual(['more', 'done', 102]);
+  // One group for all of its nodes, or they would delay the work of others.
+  expect((await storedNode(nodeId))?.group).toBe(from);
   expect(await owes(publisherKey(from))).toBe(false);
 });
 

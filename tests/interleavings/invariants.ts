@@ -250,11 +250,6 @@ const invariants: Record<string, Invariant> = {
     return [...late, ...onOneState.slice(1)].map(({ detail }) => String(detail));
   },
 
-  'no published version waits for an upload': ({ versions }) =>
-    versions
-      .filter((version) => isPublished(version) && version.upload_id !== undefined)
-      .map(({ version }) => version),
-
   'a revoked token stays revoked, wherever it moved': ({ items }) => {
     const revoked = items.filter(({ action }) => action === 'token revoke').map(({ subject }) => subject);
     const tokens = items.filter(({ sk }) => String(sk).startsWith(personalAccessTokenKey('', '').sk));

@@ -1,6 +1,6 @@
 import { makeWorld, readItems, worldOf } from './worlds.ts';
 import { zip } from '@node-registry/testing/zip';
-import { setNodeBan } from '../../lib/registry/bans.ts';
+import { setNodeBan, setPublisherBan } from '../../lib/registry/bans.ts';
 import { movePublisher } from '../../lib/registry/moves.ts';
 import { keyOf, nodeVersionKey } from '../../lib/store/keys.ts';
 import { admin, adminJson } from '../support/admin.ts';
@@ -59,6 +59,7 @@ const steps: Record<Past, () => Promise<unknown>> = {
   'a begun ban of the node': () => setNodeBan(soon(), { operator: 'admin' }, 'pack', 'spam'),
   'a begun merge': () => movePublisher(soon(), { operator: 'admin' }, 'merge', 'acme', 'rival'),
   'a ban of the publisher': run('publisher ban acme --reason fraud'),
+  'a begun ban of the publisher': () => setPublisherBan(soon(), { operator: 'admin' }, 'acme', 'fraud'),
   'a ban of the version': run('node-version ban pack 1.0.0 --reason bad'),
 };
 
@@ -68,9 +69,8 @@ const worldAfter = memo((...past: Past[]) =>
     // Other works do not need one.
     if (past.includes('an index')) await follow('made');
     // A banned publisher can't be merged.
-    const taken = past.includes('a ban of the publisher')
-      ? past.filter((step) => step !== 'a begun merge')
-      : past;
+    const isBanned = past.some((step) => step.endsWith('ban of the publisher'));
+    const taken = isBanned ? past.filter((step) => step !== 'a begun merge') : past;
     for (const [step, take] of Object.entries(steps)) if (taken.includes(step as Past)) await take();
     const { etag = '' } = (await update({})).headers;
     return { etag, ...(past.some((step) => step.endsWith('upload')) && { isUploaded: 'yes' }) };

@@ -52,6 +52,7 @@ export type Past =
   | 'a begun merge'
   | 'a ban of the node'
   | 'a ban of the publisher'
+  | 'a begun ban of the publisher'
   | 'a ban of the version'
   | 'a withdrawal of the version';
 
@@ -203,6 +204,7 @@ export const works: Record<string, Work> = {
   },
   'align of a ban': { by: 'service', after: 'a begun ban of the node', run: align },
   'align of a merge': { by: 'service', after: 'a begun merge', run: align },
+  'align of a publisher': { by: 'service', after: 'a begun ban of the publisher', run: align },
   index: { by: 'service', after: 'an index', run: follow },
   'ban of a node': decision('node ban pack --reason spam'),
   // The lane has ended what the command of an earlier decision still works on.

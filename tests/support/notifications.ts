@@ -21,14 +21,7 @@ import { queue, runQueue } from './queue.ts';
 const soon = () => ({ deadline: Date.now() + 60_000 });
 
 /** A notification as the receiving half leaves it, with its message in the queue. */
-export async function writeNotification(...given: Parameters<typeof storeNotification>) {
-  const record = await storeNotification(...given);
-  await send(soon(), 'deliver', [record]);
-  return record;
-}
-
-/** The same without a message. */
-export async function storeNotification(
+export async function writeNotification(
   address: string | undefined,
   changes: Partial<NotificationRecord> = {},
 ): Promise<NotificationRecord> {
@@ -50,6 +43,7 @@ export async function storeNotification(
     ...changes,
   };
   await put(soon(), record, absent);
+  await send(soon(), 'deliver', [record]);
   return record;
 }
 
