@@ -279,21 +279,6 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('form no circle', () => {
-    const state = new Map<string, 'open' | 'done'>();
-    const circles: string[] = [];
-    const visit = (file: string, path: string[]) => {
-      if (state.get(file) === 'open') circles.push([...path.slice(path.indexOf(file)), file].join(' > '));
-      if (state.has(file)) return;
-      state.set(file, 'open');
-      for (const target of importsOf(file).own) visit(target, [...path, file]);
-      state.set(file, 'done');
-    };
-    for (const file of rooms.flatMap((room) => sources(room))) visit(file, []);
-
-    expect(circles).toEqual([]);
-  });
-
   test.each(rooms)('point one way from %s', (room) => {
     const allowed = [room, ...String(directions[room]).split(' ')];
     const files = sources(room).filter((file) => !/\/tests\//.test(file));
@@ -486,7 +471,7 @@ describe('the lines', () => {
   /** Lines of each room that an issue needs beyond its base, or makes room for (below 0). */
   const changes: Record<number, number[]> = {
     // Words, interleavings, `decide` and `may`
-    55: [352, 0, 119, 16, -470],
+    55: [352, 0, 119, 15, -550],
     // Purchases
     56: [-27, 16, 88, 0, -65],
     // Work: its lanes less the sweeps, alarms

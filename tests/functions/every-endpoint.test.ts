@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { handlers } from '../support/endpoints.ts';
@@ -6,7 +6,6 @@ import { intercept } from '../support/intercept.ts';
 import { type Changes, invoke } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { endpointNames as names } from '../support/operation-names.ts';
-import { timed } from '../support/timed.ts';
 import '../support/proxies.ts';
 
 /** What every endpoint answers while its store fails. */
@@ -41,27 +40,6 @@ describe.each(names)('%s', (name) => {
 
     expect([status, body.error]).toEqual([503, 'unavailable']);
     expect(headers['retry-after']).toMatch(/^(?:[1-9]|10)$/);
-  });
-
-  test('answers 503 within 2.5 s and eight repeats while the store throttles everything', async () => {
-    jest.useFakeTimers();
-    loggedLines.length = 0;
-    const reason = { reason: 'TableWriteKeyRangeThroughputExceeded', resource: 'arn:of:the:table' };
-    let calls = 0;
-    intercept(dynamodb, async () => {
-      calls += 1;
-      const name = 'ProvisionedThroughputExceededException';
-      throw Object.assign(new Error('slow down'), { name, ThrottlingReasons: [reason] });
-    });
-    const { result, ms } = await timed(call(name));
-    jest.useRealTimers();
-
-    expect(result?.status).toBe(503);
-    expect(ms).toBeLessThan(2500);
-    expect(calls).toBeLessThanOrEqual(1 + 8);
-    expect(loggedLines.join('')).toContain(
-      '"throttled":["TableWriteKeyRangeThroughputExceeded arn:of:the:table"]',
-    );
   });
 });
 

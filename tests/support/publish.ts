@@ -46,8 +46,7 @@ export function publishAlone({ headers, ...publication }: Publication) {
   return publish({ ...publication, headers: { authorization: undefined, ...headers } });
 }
 
-/** PUTs to a signed URL, without a type if none is given. */
-export async function put(url: string, text: string, contentType?: string): Promise<number> {
-  const headers = { ...(contentType && { 'content-type': contentType }) };
-  return (await fetch(url, { method: 'PUT', body: new TextEncoder().encode(text), headers })).status;
+/** PUTs to a signed URL, without a type. */
+export async function put(url: string, text: string): Promise<number> {
+  return (await fetch(url, { method: 'PUT', body: new TextEncoder().encode(text) })).status;
 }

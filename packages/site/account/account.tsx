@@ -1,13 +1,12 @@
-import { createRegistryClient, type RegistryClient, type Reply } from '@node-registry/registry-client';
+import { createRegistryClient, type Reply } from '@node-registry/registry-client';
 import { render } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { decodedPart } from '../templates/text.ts';
-import { Action, Box, Form, sentenceOf, useHash, useRead } from './parts.tsx';
+import { Action, type Ask, Box, Form, sentenceOf, useHash, useRead } from './parts.tsx';
 import { PublisherView } from './publisher.tsx';
 import { begin, finish, type SignInSettings } from './sign-in.ts';
 import { SpendingView, useSpending } from './spending.tsx';
 
-export type Ask = RegistryClient['account'];
 type User = Reply<'getUser'>;
 
 interface Config {

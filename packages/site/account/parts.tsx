@@ -1,6 +1,8 @@
-import { RegistryError, userMessageOf } from '@node-registry/registry-client';
+import { type RegistryClient, RegistryError, userMessageOf } from '@node-registry/registry-client';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useId, useState } from 'preact/hooks';
+
+export type Ask = RegistryClient['account'];
 
 /** What is read for a view, again after each change. */
 export function useRead<Data>(read: () => Promise<Data>, about: string) {

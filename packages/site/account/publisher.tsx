@@ -1,7 +1,6 @@
 import type { Reply } from '@node-registry/registry-client';
 import { useState } from 'preact/hooks';
-import type { Ask } from './account.tsx';
-import { Action, Box, Form, Secret, Time, Unread, useRead } from './parts.tsx';
+import { Action, type Ask, Box, Form, Secret, Time, Unread, useRead } from './parts.tsx';
 
 interface View {
   ask: Ask;

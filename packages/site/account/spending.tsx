@@ -1,7 +1,6 @@
 import type { Reply } from '@node-registry/registry-client';
 import { countOf, numberOf } from '../templates/text.ts';
-import type { Ask } from './account.tsx';
-import { Box, Time, Unread, useRead } from './parts.tsx';
+import { type Ask, Box, Time, Unread, useRead } from './parts.tsx';
 
 const shownDays = 30;
 const barWidth = 10;
