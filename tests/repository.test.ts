@@ -479,7 +479,7 @@ describe('the lines', () => {
     // Oracles, the reviewed template, tricks that saved a percent
     58: [-215, 18, 129, 6, -436],
     // Bounds, remembered parameters, releases, the read path
-    59: [643, 161, 214, 55, 693],
+    59: [643, 161, 207, 55, 693],
     // The client, the command, results for clients that wait, the reader of packs
     60: [297, 11, 43, 1099, 536],
     // The site and the studio

@@ -104,13 +104,6 @@ export function readNamed(file: string): Promise<Buffer> {
   });
 }
 
-/** For a command with many steps that may fail one by one. */
-export function unfinished(failed: number, all: number): string | undefined {
-  return failed > 0
-    ? `${failed} of ${all} could not be finished: see the findings, and run it again.`
-    : undefined;
-}
-
 /** The command line is invalid. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';

@@ -7,7 +7,7 @@ import { restoreVersion, withdrawVersion } from '../../../lib/registry/edit-vers
 import { eachVersion, versionCopy } from '../../../lib/registry/node-versions.ts';
 import { type NodeVersionRecord, withdrawn } from '../../../lib/registry/records.ts';
 import { NodeVersionStatus } from '@node-registry/registry-rules/schemas/node-version';
-import { command, type CommandResult, readNamed, textOf, unfinished, UsageError } from '../command.ts';
+import { command, type CommandResult, readNamed, textOf, UsageError } from '../command.ts';
 import { fields, table } from '@node-registry/command-line/table';
 import * as bans from '../../../lib/registry/bans.ts';
 import { inParts } from '../../../lib/in-parallel.ts';
@@ -219,8 +219,8 @@ export const ban = command({
     const data = versions.length === 1 && named.node ? results[0]?.data : results.map((each) => each.data);
     const text = results.map((each) => each.text).join('\n') || 'No version matches.';
     const nodeIds = [...nodes.keys()];
-    const problem = unfinished(failed, versions.length);
-    return { ...(await aligning({ nodeIds }, async () => ({ data, text }))), ...(problem && { problem }) };
+    const problem = `${failed} of ${versions.length} could not be finished: see the findings, and run it again.`;
+    return { ...(await aligning({ nodeIds }, async () => ({ data, text }))), ...(failed > 0 && { problem }) };
   },
 });
 
