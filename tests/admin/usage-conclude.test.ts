@@ -6,8 +6,10 @@ import { folder } from '@node-registry/testing/folders';
 import { entryName, entryOf, keyOfAccount } from '../../lib/attempts/account.ts';
 import { taskHash } from '../../lib/notifications/records.ts';
 import { takeReport } from '../../lib/notifications/store-report.ts';
+import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { taskKey } from '../../lib/store/keys.ts';
-import { admin, adminJson, duringNextWrite } from '../support/admin.ts';
+import { admin, adminJson } from '../support/admin.ts';
+import { beforeNext } from '../support/intercept.ts';
 import { say } from '../support/notified.ts';
 import { misbehave, simulation } from '../support/proxies.ts';
 import { setFields, storedItem } from '../support/registry.ts';
@@ -61,7 +63,9 @@ test('usage conclude counts what was told later, or billed, and leaves what a pr
   expect(await apply('--bill', bill)).toMatchObject([{ user: users[1], before: 74, after: 31 }]);
   const report = () => say(paths[2] as never, { state: 'processing', id: 'named meanwhile' });
   const last = ['--user', String(users[2]), '--rejected'];
-  await duringNextWrite(report, () => admin(...conclude, '--apply', ...last));
+  const { happened } = beforeNext(dynamodb, /^(TransactWriteItems|UpdateItem)Command$/, report);
+  await admin(...conclude, '--apply', ...last);
+  expect(happened()).toBe(true);
   expect(await apply(...last)).toEqual([]);
 
   const accounts = await Promise.all(users.map(accountOf));

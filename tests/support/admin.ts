@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { runCommandLine } from '../../tools/admin/program.ts';
-import { beforeNext, intercept } from './intercept.ts';
+import { intercept } from './intercept.ts';
 import { asFunction } from './roles.ts';
 
 /** With the rights of the role for people, except for what only the local stack does itself. */
@@ -29,15 +29,4 @@ export function limitPages(items: number): void {
     if (command === 'QueryCommand') input.Limit = items;
     return send();
   });
-}
-
-/** Runs other work after `work` has read and decided, right before its first write is sent. */
-export async function duringNextWrite<T>(
-  meanwhile: () => Promise<unknown>,
-  work: () => Promise<T>,
-): Promise<T> {
-  const remove = beforeNext(dynamodb, /^(TransactWriteItems|UpdateItem)Command$/, meanwhile);
-  const result = await work();
-  expect(remove.happened()).toBe(true);
-  return result;
 }

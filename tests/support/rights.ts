@@ -40,10 +40,6 @@ const places: readonly [RegExp, string][] = [
   [/\$\{(\w+\.Arn)\}/g, '$1'],
 ];
 
-function named(text: string): string {
-  return places.reduce((whole, [source, name]) => whole.replace(source, name), text);
-}
-
 /** By the names of roles. */
 type Statements = ReadonlyMap<string, readonly Statement[]>;
 
@@ -54,7 +50,8 @@ export function isServed(source: object): source is Statement {
 
 /** With resources as the embedded servers name them. */
 export function ownText(statements: unknown): string {
-  return named(JSON.stringify(plain(statements)));
+  const text = JSON.stringify(plain(statements));
+  return places.reduce((whole, [source, name]) => whole.replace(source, name), text);
 }
 
 let own: Statements | undefined;
