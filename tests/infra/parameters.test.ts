@@ -103,7 +103,7 @@ const rules: Record<string, [good: string, bad: string]> = {
   tasksPerDay: ['0|2000', '-1|1.5|none'],
   creditRates: [
     '[]|[{"operation":"relightImage","task":1}]|[{"operation":"textToVideo","model":"vidq3-pro","resolution":"1080p","seconds":16,"task":900}]|[{"operation":"multiframeVideo","model":"vidq2-pro","task":20,"frame":5,"second":50,"assumedSeconds":9}]',
-    'textToVideo=5|[1]|{}|[{"operation":"updateNode","task":1}]|[{"task":1}]|[{"operation":"relightImage","model":"a","task":1}]|[{"operation":"multiframeVideo","model":"vidq3-pro","task":1}]|[{"operation":"multiframeVideo","resolution":"360p","task":1}]|[{"operation":"textToVideo","model":"vidq2-pro","seconds":9,"task":1}]|[{"operation":"textToVideo","second":1000000001}]|[{"operation":"textToVideo","second":-1}]|[{"operation":"textToVideo","second":1.5}]|[{"operation":"textToVideo","perSecond":1}]|[{"operation":"textToVideo","seconds":0,"task":1}]',
+    'textToVideo=5|[1]|{}|[{"operation":"updateNode","task":1}]|[{"task":1}]|[{"operation":"relightImage","model":"a","task":1}]|[{"operation":"multiframeVideo","model":"vidq3-pro","task":1}]|[{"operation":"multiframeVideo","resolution":"360p","task":1}]|[{"operation":"textToVideo","model":"vidq2-pro","seconds":9,"task":1}]|[{"operation":"textToVideo","second":1000000001}]|[{"operation":"textToVideo","second":-1}]|[{"operation":"textToVideo","second":1.5}]|[{"operation":"textToVideo","second":1,"perSecond":1}]|[{"operation":"textToVideo","seconds":0,"task":1}]',
   ],
   downloadBaseUrl: ['https://cdn.example.com/nodes', 'http://cdn.example.com|cdn|https://localhost'],
   corsOrigins: [

@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { ApiError } from '../../lib/errors.ts';
+import { ApiError, errorCatalog } from '../../lib/errors.ts';
+
+test.each(Object.entries(errorCatalog))('%s has a sentence for the caller', (_, { message }) => {
+  expect(message).toMatch(/^[A-Z].{10,}\.$/);
+});
 
 describe('ApiError', () => {
   test('keeps everything that is not changed, and bought something until it says that it did not', () => {

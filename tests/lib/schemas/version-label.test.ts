@@ -67,7 +67,7 @@ describe('compareVersions', () => {
     const ordered = [
       ...'1.0.0-alpha 1.0.0-alpha.1 1.0.0-alpha.beta 1.0.0-beta 1.0.0-beta.2 1.0.0-beta.11'.split(' '),
       ...'1.0.0-rc.1 1.0.0 1.0.1-alpha 1.0.1 1.2.0 1.10.0 2.0.0-1 2.0.0-2 2.0.0-11 2.0.0--'.split(' '),
-      ...'2.0.0-10a 2.0.0-2a 2.0.0-a 2.0.0-a10 2.0.0-a2 2.0.0'.split(' '),
+      ...'2.0.0-10a 2.0.0-2a 2.0.0-B 2.0.0-a 2.0.0-a10 2.0.0-a2 2.0.0'.split(' '),
     ];
 
     for (const [a, left] of ordered.entries()) {
