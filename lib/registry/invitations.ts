@@ -26,7 +26,7 @@ const maxOpen = 20;
 /** Each write of a publisher, and each publish, reads them all. */
 const maxMembers = 100;
 
-export function invitationsIn(publisherId: string) {
+function invitationsIn(publisherId: string) {
   return { invitations: { below: invitationKey(publisherId, '') } };
 }
 
