@@ -28,7 +28,7 @@ export interface Identity {
 
 const attempts = 3;
 const timeoutMs = 10_000;
-const maxAnswerBytes = 100_000;
+const maxAnswerCharacters = 100_000;
 
 /**
  * In a CI with ID tokens, the job publishes, unless the command line selects a stored token: a job that lost
@@ -137,8 +137,8 @@ async function ask(url: URL, secret: string): Promise<TokenAnswer> {
       redirect: 'error',
     });
     if (!response.ok) return { reason: `status ${response.status}`, mayRepeat: response.status >= 500 };
-    const text = await boundedText(response);
-    if (text === undefined) return { reason: 'an answer that is too long' };
+    const text = await response.text();
+    if (text.length > maxAnswerCharacters) return { reason: 'an answer that is too long' };
     const body: unknown = JSON.parse(text);
     const token = typeof body === 'object' && body !== null && 'value' in body ? body.value : undefined;
     return typeof token === 'string' && token !== '' ? { token } : { reason: 'an answer without one' };
@@ -159,18 +159,6 @@ function noToken(advice: string, environment: NodeJS.ProcessEnv): Failure {
       ? ''
       : ' NODE_REGISTRY_TOKEN is not used unless you pass --identity token.';
   return new Failure('usage', `This job has no ID token. ${advice}${instead}`, { code: 'no_id_token' });
-}
-
-/** Undefined if the text is longer than any token; the rest isn't read. */
-async function boundedText(response: Response): Promise<string | undefined> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > maxAnswerBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 export interface OwnerFlags extends Address {

@@ -40,26 +40,17 @@ export function defineClass(machine: Machine, node: ClassDef, frame: Frame): Val
     if (prepared instanceof Dict) scope.entries = new Map([...prepared.entries, ...scope.entries]);
   }
   machine.execute(node.body, new Frame(frame.module, frame.lines, scope, home));
-  const made = build(machine, node.name, bases, scope, metaclass, keywords);
+  const namespace = () =>
+    dictOf(
+      machine,
+      [...scope.entries.values()].map(({ key, value }) => [key, value]),
+    );
+  const made =
+    metaclass instanceof Class && !metaclass.builtin
+      ? machine.call(metaclass, [node.name, new Tuple(bases), namespace()], keywords)
+      : finish(machine, node.name, bases, scope, metaclass, keywords);
   if (made instanceof Class) home.cls = made;
   return made;
-}
-
-function build(
-  machine: Machine,
-  name: string,
-  bases: Value[],
-  scope: Scope,
-  metaclass: Value,
-  keywords: Keywords,
-): Value {
-  const isOwn = metaclass instanceof Class && !metaclass.builtin;
-  if (!isOwn) return finish(machine, name, bases, scope, metaclass, keywords);
-  const namespace = dictOf(
-    machine,
-    [...scope.entries.values()].map(({ key, value }) => [key, value]),
-  );
-  return machine.call(metaclass, [name, new Tuple(bases), namespace], keywords);
 }
 
 function metaclassOf(bases: readonly Value[]): Value {

@@ -45,8 +45,8 @@ addMethods(hashType, {
   },
   copy: (machine, [self]) =>
     self instanceof Instance ? hashOf(machine, asText(self.own('name')) ?? '', self.own('data')) : unknown(),
-  digest: (machine, [self]) => digest(machine, self, 'latin1', (text) => new Bytes(text)),
-  hexdigest: (machine, [self]) => digest(machine, self, 'hex', (text) => text),
+  digest: digest('latin1', (text) => new Bytes(text)),
+  hexdigest: digest('hex', (text) => text),
 });
 
 function hashOf(machine: Machine, name: string, data: Value = new Bytes('')): Value {
@@ -62,16 +62,13 @@ function added(machine: Machine, old: Value, more: Value): Value {
   return new Bytes(old.text + more.text);
 }
 
-function digest(
-  machine: Machine,
-  self: Value | undefined,
-  encoding: 'hex' | 'latin1',
-  made: (text: string) => Value,
-): Value {
-  const [name, data] = self instanceof Instance ? [asText(self.own('name')), self.own('data')] : [];
-  if (name === undefined || !(data instanceof Bytes)) return unknown();
-  machine.budget.text(data.text.length);
-  return made(createHash(name).update(data.text, 'latin1').digest().toString(encoding));
+function digest(encoding: 'hex' | 'latin1', made: (text: string) => Value): Call {
+  return (machine, [self]) => {
+    const [name, data] = self instanceof Instance ? [asText(self.own('name')), self.own('data')] : [];
+    if (name === undefined || !(data instanceof Bytes)) return unknown();
+    machine.budget.text(data.text.length);
+    return made(createHash(name).update(data.text, 'latin1').digest().toString(encoding));
+  };
 }
 
 type Call = (machine: Machine, args: Value[], keywords: Keywords) => Value;

@@ -1,17 +1,9 @@
 import { parse, TomlError } from 'smol-toml';
 import { asText, leaveOpen, lookUp, plain, put } from '../values/access.ts';
-import {
-  addMethods,
-  openType,
-  dictType,
-  floatType,
-  intType,
-  raise,
-  strType,
-} from '../values/builtin-types.ts';
+import { addMethods, openType, dictType, raise } from '../values/builtin-types.ts';
 import { Bytes, decoded } from '../values/bytes.ts';
 import type { Machine } from '../values/machine.ts';
-import { Instance, type NativeCall } from '../values/objects.ts';
+import { Instance } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
 import { Dict, type Keywords, List, openDict, type Value } from '../values/values.ts';
 import { fromData } from './data.ts';
@@ -30,7 +22,6 @@ export function settingModels(): Models {
       },
     }),
     ['configparser.ConfigParser', parserType],
-    ['configparser.RawConfigParser', parserType],
   ];
 }
 
@@ -55,10 +46,8 @@ const sectionType = openType('SectionProxy', dictType);
 const unread = 'settings that are not followed';
 
 parserType.construct = (machine, cls, args, keywords) => {
-  const isRaw = keywords.get('interpolation') === null;
-  const isPlain = args.length === 0 && keywords.size === (isRaw ? 1 : 0);
+  const isPlain = args.length === 0 && keywords.size === 0;
   const parser = new Instance(cls, isPlain ? new Dict() : openDict(unread));
-  parser.define('isRaw_', isRaw || cls.name.startsWith('Raw'));
   if (isPlain) addSection(machine, parser, 'DEFAULT');
   return parser;
 };
@@ -88,24 +77,21 @@ function readAll(machine: Machine, parser: Value | undefined, text: Value | unde
 
 /** Whether all lines are sections, options or comments: not lines that go on, repeated names or defaults. */
 function readLines(machine: Machine, parser: Instance, text: string): boolean {
-  const given = parser.own('optionxform');
-  if (given !== undefined && given !== strType) return false;
+  if (parser.own('optionxform') !== undefined) return false;
   machine.budget.text(8 * text.length, text.length);
   let options: Dict | undefined;
   for (const line of text.split('\n')) {
     machine.budget.spend();
     const [, name] = /^\[([^\]]+)\]\s*$/.exec(line) ?? [];
     const at = line.search(/[=:]/);
-    const written = line.slice(0, at).trim();
-    const key = given === strType ? written : written.toLowerCase();
+    const key = line.slice(0, at).trim().toLowerCase();
     if (line.trim() === '' || /^\s*[#;]/.test(line)) continue;
     if (name !== undefined && !sectionsOf(parser).entries.has(name))
       options = addSection(machine, parser, name);
     else if (/^[\s[]/.test(line) || at < 1 || !options || options.entries.has(key)) return false;
     else {
       const value = line.slice(at + 1).trim();
-      const isMade = value.includes('%') && parser.own('isRaw_') !== true;
-      put(machine, options, key, isMade ? new Unknown('an option made of others') : value);
+      put(machine, options, key, value.includes('%') ? new Unknown('an option made of others') : value);
     }
   }
   return true;
@@ -120,45 +106,21 @@ function optionOf(machine: Machine, options: Value, name: Value | undefined): Va
   );
 }
 
-const truths = new Map([
-  ...['1', 'yes', 'true', 'on'].map((word): [string, boolean] => [word, true]),
-  ...['0', 'no', 'false', 'off'].map((word): [string, boolean] => [word, false]),
-]);
-
-const kinds: Record<string, (machine: Machine, text: Value) => Value> = {
-  get: (_, text) => text,
-  getint: (machine, text) => machine.call(intType, [text]),
-  getfloat: (machine, text) => machine.call(floatType, [text]),
-  getboolean: (_, text) =>
-    text instanceof Unknown
-      ? text
-      : (truths.get(asText(text)?.toLowerCase() ?? '') ?? raise('ValueError', 'Not a boolean')),
-};
-
-function got(
+function inSection(
   machine: Machine,
-  kind: string,
-  found: Value | undefined,
-  keywords: Keywords,
-  fallback?: Value,
-): Value {
-  const { fallback: named = fallback, ...others } = Object.fromEntries(keywords);
-  if (Object.keys(others).length > 0) return new Unknown(unread);
-  if (found !== undefined) return kinds[kind]?.(machine, found) ?? null;
-  return named === undefined ? raise('Exception', 'No option or section of this name') : named;
+  parser: Value | undefined,
+  section: Value,
+  name: Value | undefined,
+): Value | undefined {
+  const options = lookUp(machine, sectionsOf(parser), section);
+  return options === undefined || options instanceof Unknown ? options : optionOf(machine, options, name);
 }
 
-for (const kind of Object.keys(kinds)) {
-  const ofParser: NativeCall = (machine, [self, section = null, name], keywords) => {
-    const options = lookUp(machine, sectionsOf(self), section);
-    const found =
-      options === undefined || options instanceof Unknown ? options : optionOf(machine, options, name);
-    return got(machine, kind, found, keywords);
-  };
-  const ofSection: NativeCall = (machine, [self = null, name, fallback = null], keywords) =>
-    got(machine, kind, optionOf(machine, self, name), keywords, fallback);
-  addMethods(parserType, { [kind]: ofParser });
-  addMethods(sectionType, { [kind]: ofSection });
+function got(found: Value | undefined, keywords: Keywords, fallback?: Value): Value {
+  const { fallback: named = fallback, ...others } = Object.fromEntries(keywords);
+  if (Object.keys(others).length > 0) return new Unknown(unread);
+  if (found !== undefined) return found;
+  return named === undefined ? raise('Exception', 'No option or section of this name') : named;
 }
 
 addMethods(parserType, {
@@ -173,27 +135,24 @@ addMethods(parserType, {
     return new List(places);
   },
   read_string: (machine, [self, text]) => readAll(machine, self, text),
-  read_file: (machine, [self, file = null]) =>
-    readAll(machine, self, machine.call(machine.attribute(file, 'read'))),
   sections: (machine, [self]) => {
     const names: Value[] = [...machine.iterate(sectionsOf(self))];
     return new List(names.filter((name) => name !== 'DEFAULT'));
   },
   has_section: (machine, [self, name = null]) => has(lookUp(machine, sectionsOf(self), name)),
-  has_option: (machine, [self, section = null, name]) => {
-    const options = lookUp(machine, sectionsOf(self), section);
-    return has(
-      options === undefined || options instanceof Unknown ? options : optionOf(machine, options, name),
-    );
-  },
+  get: (machine, [self, section = null, name], keywords) =>
+    got(inSection(machine, self, section, name), keywords),
+  has_option: (machine, [self, section = null, name]) => has(inSection(machine, self, section, name)),
   options: (machine, [self, section = null]) =>
     machine.call(machine.attribute(lookUp(machine, sectionsOf(self), section) ?? null, 'keys')),
 });
 addMethods(sectionType, {
+  get: (machine, [self = null, name, fallback = null], keywords) =>
+    got(optionOf(machine, self, name), keywords, fallback),
   __missing__: (machine, [self = null, name]) => optionOf(machine, self, name) ?? raise('KeyError', 'option'),
   __contains__: (machine, [self = null, name]) => has(optionOf(machine, self, name)),
 });
-for (const name of 'add_section defaults items optionxform read_dict remove_option remove_section set write'.split(
+for (const name of 'add_section defaults items optionxform read_dict remove_option remove_section read_file set write'.split(
   ' ',
 )) {
   addMethods(parserType, {

@@ -109,13 +109,14 @@ function* findAll(machine: Machine, pattern: Pattern, text: string): Generator<F
   }
 }
 
+const first = (anchored: boolean) =>
+  onText((pattern, text, machine) =>
+    matchOf(machine, pattern, text, find(pattern, text, 0, spender(machine), { anchored })),
+  );
+
 const methods: Record<string, NativeCall> = {
-  search: onText((pattern, text, machine) =>
-    matchOf(machine, pattern, text, find(pattern, text, 0, spender(machine))),
-  ),
-  match: onText((pattern, text, machine) =>
-    matchOf(machine, pattern, text, find(pattern, text, 0, spender(machine), { anchored: true })),
-  ),
+  search: first(false),
+  match: first(true),
   findall: onText((pattern, text, machine) => {
     const rows = [...findAll(machine, pattern, text)].map((found) => {
       const [whole = '', ...groups] = found.map((span) => (span ? text.slice(...span) : ''));
@@ -138,11 +139,22 @@ const methods: Record<string, NativeCall> = {
   }),
   sub: onText((pattern, text, machine, [replacement = null, , most], keywords) => {
     const limit = Number(keywords.get('count') ?? most ?? 0n) || Infinity;
+    const template = asText(replacement);
+    const replaced = (found: Found) => {
+      if (template === undefined)
+        return asText(machine.call(replacement, [matchOf(machine, pattern, text, found)]));
+      machine.budget.read(template.length);
+      return template.replaceAll(/\\(?:g<(\w{1,40})>|(\d)|(n))/g, (_, long, short, line) => {
+        if (line) return '\n';
+        const span = found[pattern.names.get(long) ?? Number(long ?? short)];
+        return span ? text.slice(...span) : '';
+      });
+    };
     let [result, from, count] = ['', 0, 0];
     for (const found of findAll(machine, pattern, text)) {
       const [whole] = found;
       if (!whole || count >= limit) break;
-      const part = replaced(machine, pattern, text, replacement, found);
+      const part = replaced(found);
       if (part === undefined) return unknown();
       result += text.slice(from, whole[0]) + part;
       machine.budget.text(part.length, result.length);
@@ -152,24 +164,6 @@ const methods: Record<string, NativeCall> = {
     return result + text.slice(from);
   }, 1),
 };
-
-function replaced(
-  machine: Machine,
-  pattern: Pattern,
-  text: string,
-  by: Value,
-  found: Found,
-): string | undefined {
-  const template = asText(by);
-  if (template === undefined) return asText(machine.call(by, [matchOf(machine, pattern, text, found)]));
-  machine.budget.read(template.length);
-  return template.replaceAll(/\\(?:g<(\w{1,40})>|(\d)|(n))/g, (_, long, short, line) => {
-    if (line) return '\n';
-    const index = pattern.names.get(long) ?? Number(long ?? short);
-    const span = found[index];
-    return span ? text.slice(...span) : '';
-  });
-}
 
 function part(name: string, self: Value | undefined, key: Value = 0n): Value {
   if (!(self instanceof Instance)) return unknown();

@@ -170,7 +170,7 @@ const exact: Record<string, string> = {
   'settings of TOML':
     'import tomllib\nRESULT = tomllib.loads("a = [1, 2.0]\\n[t.u]\\nv = true")\n# {"a": [1, 2.0], "t": {"u": {"v": true}}}',
   'settings of sections':
-    'import configparser\nc = configparser.ConfigParser()\nc.read_string("; note\\n[a]\\nB = yes\\nn: 3\\n[c]\\nx=%(y)s\\ny=1")\nRESULT = [c.sections(), c["a"]["B"], "b" in c["a"], dict(c["a"]), c.getboolean("a", "b"), c["a"].getint("n"), c.get("a", "z", fallback="d"), c.has_option("q", "z"), c.has_section("c"), c.options("a"), c["c"].get("y")]\n# [["a", "c"], "yes", true, {"b": "yes", "n": "3"}, true, 3, "d", false, true, ["b", "n"], "1"]',
+    'import configparser\nc = configparser.ConfigParser()\nc.read_string("; note\\n[a]\\nB = yes\\nn: 3\\n[c]\\nx=%(y)s\\ny=1")\nRESULT = [c.sections(), c["a"]["B"], "b" in c["a"], dict(c["a"]), c.get("a", "z", fallback="d"), c.has_option("q", "z"), c.has_section("c"), c.options("a"), c["c"].get("y")]\n# [["a", "c"], "yes", true, {"b": "yes", "n": "3"}, "d", false, true, ["b", "n"], "1"]',
   'a table, row by row':
     'import csv\nr = csv.reader(["h,i", "", \'1,"2 ""x"""\'])\nd = csv.DictReader(["h,i", "", "1,2,3", "4"])\nRESULT = [next(r), list(r), d.fieldnames, [dict(x).get("i") for x in d]]\n# [["h", "i"], [[], ["1", "2 \\"x\\""]], ["h", "i"], ["2", null]]',
   'maps in a chain':

@@ -38,14 +38,13 @@ export async function gitFiles(folder: string, effort = new Effort()): Promise<G
   const place = relative(top, folder).replaceAll('\\', '/');
   const prefix = place === '' ? '' : `${place}/`;
   const tracked = await readIndex(folders.own, prefix, effort);
-  const { files, repositories, leftOut } = await untrackedFiles({ top, prefix, folders, tracked, effort });
+  const { files, repositories, leftOut } = await untrackedFiles(top, prefix, folders, tracked, effort);
   if (tracked.length === 0 && files.length === 0 && repositories.length === 0) return undefined;
-  const excluded = leftOut.map(({ path, rule }) => ({ path: path.slice(prefix.length), rule }));
   const found: GitFiles = {
-    ...{ paths: [], objects: new Map(), notes: [], leftOut: excluded, emptySubmodules: [] },
+    ...{ paths: [], objects: new Map(), notes: [], emptySubmodules: [] },
+    leftOut: leftOut.map(({ path, rule }) => ({ path: path.slice(prefix.length), rule })),
   };
-  for (const entry of tracked)
-    await add(found, folder, effort, { ...entry, path: entry.path.slice(prefix.length) });
+  for (const entry of tracked) await add({ ...entry, path: entry.path.slice(prefix.length) });
   for (const path of files) found.paths.push(path.slice(prefix.length));
   const include = files.length > 0 && (await ownInclude(folders));
   // It may be any file of the machine, like a list of excludes. In CI jobs, the checkout keeps its token in
@@ -59,18 +58,43 @@ export async function gitFiles(folder: string, effort = new Effort()): Promise<G
       `${path.slice(prefix.length)} is left out: it is another git repository, and not a submodule of this one.`,
     );
   return found;
-}
 
-interface WorkTree {
-  top: string;
-  prefix: string;
-  folders: GitFolders;
-  tracked: readonly Tracked[];
-  effort: Effort;
+  async function add({ path, object, kind }: Tracked): Promise<void> {
+    // A name that isn't UTF-8 is reported with the other names, and can't be looked up.
+    const stats = path.includes('\uFFFD') ? undefined : (statsOf(join(folder, path)) ?? null);
+    if (stats?.isDirectory() && kind === 'submodule') await addSubmodule(path);
+    else if (stats === null || (stats?.isDirectory() && kind === 'file'))
+      found.notes.push(`${path} is left out: it is in git, but not in the folder.`);
+    else if (kind !== 'sparse folder') {
+      found.paths.push(path);
+      found.objects.set(path, object);
+    }
+  }
+
+  async function addSubmodule(path: string): Promise<void> {
+    // A link among its parents may lead to a repository outside.
+    const isHere = realPlace(folder, path) === path && existsSync(join(folder, path, '.git'));
+    const inner = isHere ? await gitFiles(join(folder, path), effort) : undefined;
+    if (inner === undefined) {
+      found.emptySubmodules.push(path);
+      return;
+    }
+    for (const file of inner.paths) found.paths.push(`${path}/${file}`);
+    for (const [file, object] of inner.objects) found.objects.set(`${path}/${file}`, object);
+    for (const { path: file, rule } of inner.leftOut) found.leftOut.push({ path: `${path}/${file}`, rule });
+    for (const note of inner.notes) found.notes.push(`${path}/${note}`);
+    for (const empty of inner.emptySubmodules) found.emptySubmodules.push(`${path}/${empty}`);
+  }
 }
 
 /** New files that aren't excluded, the other repositories among them, and the excluded ones. */
-async function untrackedFiles({ top, prefix, folders, tracked, effort }: WorkTree) {
+async function untrackedFiles(
+  top: string,
+  prefix: string,
+  folders: GitFolders,
+  tracked: readonly Tracked[],
+  effort: Effort,
+) {
   const { excludes, ignoresCase: isWanted } = await personalSettings(top, folders);
   const own = await ownSetting(folders, 'core.ignorecase');
   // As git detects it when it creates a repository.
@@ -133,36 +157,4 @@ async function excludesOf(folders: GitFolders): Promise<string> {
   if (await ownSetting(folders, 'core.excludesfile'))
     throw unreadable('its own settings name a core.excludesFile; put its lines into .git/info/exclude');
   return (await readRepository(join(folders.common, 'info/exclude')))?.toString() ?? '';
-}
-
-async function add(
-  found: GitFiles,
-  folder: string,
-  effort: Effort,
-  { path, object, kind }: Tracked,
-): Promise<void> {
-  // A name that isn't UTF-8 is reported with the other names, and can't be looked up.
-  const stats = path.includes('\uFFFD') ? undefined : (statsOf(join(folder, path)) ?? null);
-  if (stats?.isDirectory() && kind === 'submodule') await addSubmodule(found, folder, effort, path);
-  else if (stats === null || (stats?.isDirectory() && kind === 'file'))
-    found.notes.push(`${path} is left out: it is in git, but not in the folder.`);
-  else if (kind !== 'sparse folder') {
-    found.paths.push(path);
-    found.objects.set(path, object);
-  }
-}
-
-async function addSubmodule(found: GitFiles, folder: string, effort: Effort, path: string): Promise<void> {
-  // A link among its parents may lead to a repository outside.
-  const isHere = realPlace(folder, path) === path && existsSync(join(folder, path, '.git'));
-  const inner = isHere ? await gitFiles(join(folder, path), effort) : undefined;
-  if (inner === undefined) {
-    found.emptySubmodules.push(path);
-    return;
-  }
-  for (const file of inner.paths) found.paths.push(`${path}/${file}`);
-  for (const [file, object] of inner.objects) found.objects.set(`${path}/${file}`, object);
-  for (const { path: file, rule } of inner.leftOut) found.leftOut.push({ path: `${path}/${file}`, rule });
-  for (const note of inner.notes) found.notes.push(`${path}/${note}`);
-  for (const empty of inner.emptySubmodules) found.emptySubmodules.push(`${path}/${empty}`);
 }
