@@ -6,30 +6,26 @@ import { Instance, type NativeCall } from '../values/objects.ts';
 import { Bytes } from '../values/bytes.ts';
 import { Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
-import { argument, type Models, natives } from './define.ts';
+import { type Models, natives } from './define.ts';
 
 /** `hashlib` and `base64`: packs make names and addresses with them. */
 export function byteModels(): Models {
   const hashes = names.map((name): [string, NativeCall] => [
     name,
-    (machine, args) => hashOf(machine, name, args[0]),
+    (machine, [data = new Bytes('')]) => {
+      const hash = new Instance(hashType);
+      hash.define('name', name);
+      hash.define('data', added(machine, new Bytes(''), data));
+      return hash;
+    },
   ]);
   return [
-    ...natives('hashlib', {
-      ...Object.fromEntries(hashes),
-      new: (machine, args, keywords) => {
-        const name = names.find((each) => each === asText(argument(args, keywords, 0, 'name')));
-        return name === undefined ? unknown() : hashOf(machine, name, argument(args, keywords, 1, 'data'));
-      },
-    }),
+    ...natives('hashlib', Object.fromEntries(hashes)),
     ...natives('base64', {
-      b64encode: encode('base64'),
-      standard_b64encode: encode('base64'),
-      urlsafe_b64encode: encode('base64', (text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+      b64encode: encode((text) => text),
+      urlsafe_b64encode: encode((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
       b64decode: decode((text) => text),
-      standard_b64decode: decode((text) => text),
       urlsafe_b64decode: decode((text) => text.replaceAll('-', '+').replaceAll('_', '/')),
-      b16encode: encode('hex', (text) => text.toUpperCase()),
     }),
   ];
 }
@@ -43,18 +39,9 @@ addMethods(hashType, {
     if (self instanceof Instance)
       machine.setAttribute(self, 'data', added(machine, self.own('data') ?? null, data));
   },
-  copy: (machine, [self]) =>
-    self instanceof Instance ? hashOf(machine, asText(self.own('name')) ?? '', self.own('data')) : unknown(),
   digest: digest('latin1', (text) => new Bytes(text)),
   hexdigest: digest('hex', (text) => text),
 });
-
-function hashOf(machine: Machine, name: string, data: Value = new Bytes('')): Value {
-  const hash = new Instance(hashType);
-  hash.define('name', name);
-  hash.define('data', added(machine, new Bytes(''), data));
-  return hash;
-}
 
 function added(machine: Machine, old: Value, more: Value): Value {
   if (!(old instanceof Bytes && more instanceof Bytes)) return unknown();
@@ -73,11 +60,11 @@ function digest(encoding: 'hex' | 'latin1', made: (text: string) => Value): Call
 
 type Call = (machine: Machine, args: Value[], keywords: Keywords) => Value;
 
-function encode(encoding: 'base64' | 'hex', spelled = (text: string) => text): Call {
+function encode(spelled: (text: string) => string): Call {
   return (machine, [data, ...others]) => {
     if (!(data instanceof Bytes) || others.length > 0) return unknown();
     machine.budget.text(2 * data.text.length);
-    return new Bytes(spelled(Buffer.from(data.text, 'latin1').toString(encoding)));
+    return new Bytes(spelled(Buffer.from(data.text, 'latin1').toString('base64')));
   };
 }
 

@@ -10,9 +10,9 @@ import {
   type NativeCall,
 } from '../values/objects.ts';
 import { isCounted, OutsideModule, Tuple, Unknown } from '../values/plain.ts';
-import { Dict, List, Module, PythonSet, type Value } from '../values/values.ts';
+import { Dict, List, PythonSet, type Value } from '../values/values.ts';
 import { isSurelyNoClass } from '../host/packages.ts';
-import { asText, isSubclass, orderOf, plain } from '../values/access.ts';
+import { isSubclass, orderOf, plain } from '../values/access.ts';
 import { findAttribute } from '../language/attributes.ts';
 import { item } from '../language/subscripts.ts';
 import { truth } from '../language/truth.ts';
@@ -48,16 +48,11 @@ export function functionModels(): Models {
       cached_property: (_, [func = null]) => new Descriptor('property', func),
     }),
     ...natives('operator', {
-      itemgetter: getter(item),
-      attrgetter: getter((machine, value, path) =>
-        String(path)
-          .split('.')
-          .reduce((holder, name) => machine.attribute(holder, name), value),
-      ),
-      methodcaller: (_, [name = null, ...args], keywords) =>
-        new Native('methodcaller', (machine, [self = null]) =>
-          machine.call(machine.attribute(self, asText(name) ?? ''), args, keywords),
-        ),
+      itemgetter: (_, keys) =>
+        new Native('itemgetter', (machine, [value = null]) => {
+          const [first = null, ...others] = keys.map((key) => item(machine, value, key));
+          return others.length === 0 ? first : new Tuple([first, ...others]);
+        }),
     }),
     ['itertools.chain', chain],
     ...natives('itertools', { product }),
@@ -78,14 +73,6 @@ export function functionModels(): Models {
     ['contextlib.suppress', suppress],
     ...natives('atexit', { register: identity }),
   ];
-}
-
-function getter(read: (machine: Machine, value: Value, key: Value) => Value): NativeCall {
-  return (_, keys) =>
-    new Native('getter', (machine, [value = null]) => {
-      const [first = null, ...others] = keys.map((key) => read(machine, value, key));
-      return others.length === 0 ? first : new Tuple([first, ...others]);
-    });
 }
 
 /** The result of `functools.wraps`: a function with the other's name. */
@@ -191,19 +178,17 @@ type Kind = new (...args: never[]) => object;
 function isKind(kind: Kind): NativeCall {
   return (_, [value = null]) => {
     if (!(value instanceof Unknown)) return plain(value) instanceof kind;
-    if (value instanceof OutsideModule) return kind === Module;
-    return kind === Class && isSurelyNoClass(value) ? false : new Unknown('what it is');
+    const isNone = value instanceof OutsideModule || (kind === Class && isSurelyNoClass(value));
+    return isNone ? false : new Unknown('what it is');
   };
 }
 
 const inspection: Record<string, NativeCall> = {
   isclass: isKind(Class),
   isfunction: isKind(Func),
-  ismodule: isKind(Module),
   iscoroutinefunction: isAsync,
   cleandoc: pure((machine, [doc]) => cleaned(machine, doc)),
   getmembers: (machine, [value = null, predicate]) => members(machine, value, predicate),
-  getdoc: (machine, [value = null]) => cleaned(machine, findAttribute(machine, value, '__doc__')),
 };
 
 function members(machine: Machine, value: Value, predicate: Value | undefined): Value {

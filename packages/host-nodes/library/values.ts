@@ -31,7 +31,6 @@ export function valueModels(): Models {
     ['types.SimpleNamespace', simpleNamespace],
     ['types.MappingProxyType', dictType],
     ['collections.OrderedDict', dictType],
-    ['collections.UserDict', dictType],
   ];
 }
 
