@@ -123,13 +123,10 @@ function gitHubToken(audience: string, environment: NodeJS.ProcessEnv): () => Pr
   };
 }
 
-interface TokenAnswer {
-  token?: string;
-  reason?: string;
-  mayRepeat?: boolean;
-}
-
-async function ask(url: URL, secret: string): Promise<TokenAnswer> {
+async function ask(
+  url: URL,
+  secret: string,
+): Promise<{ token?: string; reason?: string; mayRepeat?: boolean }> {
   try {
     const response = await proxiedFetch(url.href, {
       headers: { authorization: `Bearer ${secret}`, accept: 'application/json' },

@@ -145,10 +145,8 @@ export async function run(args: readonly string[]): Promise<number> {
   addOwning(program, act);
   addReading(program, act);
   const [word = ''] = args;
-  const instead = Object.hasOwn(elsewhere, word)
-    ? `There is no command "${word}". ${elsewhere[word]}`
-    : undefined;
-  if (instead !== undefined) {
+  if (Object.hasOwn(elsewhere, word)) {
+    const instead = `There is no command "${word}". ${elsewhere[word]}`;
     say(instead);
     if (args.includes('--json')) printReport(reportOf({ error: 'usage', message: instead }));
     return exitCodes.usage;

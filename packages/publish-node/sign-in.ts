@@ -93,9 +93,10 @@ export async function signInByBrowser(
     const answer = redirected(server, state);
     show(address.href);
     const code = await answer;
-    return await tokensFor(issuer, {
-      ...{ grant_type: 'authorization_code', code, redirect_uri, code_verifier: verifier },
-    });
+    const grant = { grant_type: 'authorization_code', code, redirect_uri, code_verifier: verifier };
+    const { status, fields } = await ask(issuer.tokenUrl, { ...grant, client_id: issuer.clientId });
+    if (status !== 200) throw rejected(fields);
+    return tokensIn(issuer, fields);
   } finally {
     server.close();
     server.closeAllConnections();
@@ -167,12 +168,6 @@ export async function signInByDevice(
     else if (answer.fields.error !== 'authorization_pending') throw rejected(answer.fields);
   }
   throw new Failure('tryAgain', 'Nobody signed in before the code ended.');
-}
-
-async function tokensFor(issuer: Issuer, grant: Record<string, string>): Promise<Tokens> {
-  const { status, fields } = await ask(issuer.tokenUrl, { ...grant, client_id: issuer.clientId });
-  if (status !== 200) throw rejected(fields);
-  return tokensIn(issuer, fields);
 }
 
 /** New tokens; undefined if the issuer no longer takes the refresh token. */

@@ -66,8 +66,27 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
   ): Promise<Content | undefined> {
     const url = `${requireAddress('downloadsUrl', downloadsUrl)}/index/v1/${path}`;
     const own = settingsWith(settings, options);
+    const known = kept.get(url);
+    const attempt = async (): Promise<Answer<Kept | undefined>> => {
+      const headers = known && !hasHttpCache ? { 'if-none-match': known.etag } : {};
+      const init = { headers, ...supported({ credentials: 'omit' }), signal: options.signal };
+      const { response, text, lost } = await textAt(own, url, init, maxFileBytes);
+      if (lost) return { outcome: { error: lost, isFromService: false } };
+      const { status, ok } = response;
+      const etag = response.headers.get('etag') ?? '';
+      if (known && (status === 304 || (ok && etag === known.etag)))
+        return { response, outcome: { data: known } };
+      if (isAbsent(response, text ?? '')) return { response, outcome: { data: undefined } };
+      const content = ok && text !== undefined ? parsed(text) : undefined;
+      if (typeof content === 'object' && content !== null)
+        return { response, outcome: { data: { etag, content } } };
+      const code = status >= 500 || status === 429 ? 'unavailable' : 'invalid_reply';
+      const sentence = `${url} was answered ${status} without a file of a registry's index.`;
+      const error = new RegistryError(code, sentence, { status });
+      return { response, outcome: { error, isFromService: false } };
+    };
     const { data } = await untilDone(own, options.signal, {
-      attempt: () => readFile(own, { url, known: kept.get(url), signal: options.signal }),
+      attempt,
       mayRepeat: ({ error: { status = 500 } }) => status >= 500 || status === 429,
     });
     if (data && !isShape(data.content))
@@ -209,31 +228,3 @@ interface Kept {
  * from another origin.
  */
 const hasHttpCache = 'document' in globalThis || 'WorkerGlobalScope' in globalThis;
-
-interface FileRequest {
-  url: string;
-  known: Kept | undefined;
-  signal: AbortSignal | undefined;
-}
-
-/** Requests a file once. The data is undefined if the file does not exist. */
-async function readFile(
-  settings: Settings,
-  { url, known, signal }: FileRequest,
-): Promise<Answer<Kept | undefined>> {
-  const headers = known && !hasHttpCache ? { 'if-none-match': known.etag } : {};
-  const init = { headers, ...supported({ credentials: 'omit' }) };
-  const { response, text, lost } = await textAt(settings, url, { init, signal, maxBytes: maxFileBytes });
-  if (lost) return { outcome: { error: lost, isFromService: false } };
-  const { status, ok } = response;
-  const etag = response.headers.get('etag') ?? '';
-  if (known && (status === 304 || (ok && etag === known.etag))) return { response, outcome: { data: known } };
-  if (isAbsent(response, text ?? '')) return { response, outcome: { data: undefined } };
-  const content = ok && text !== undefined ? parsed(text) : undefined;
-  if (typeof content === 'object' && content !== null)
-    return { response, outcome: { data: { etag, content } } };
-  const code = status >= 500 || status === 429 ? 'unavailable' : 'invalid_reply';
-  const sentence = `${url} was answered ${status} without a file of a registry's index.`;
-  const error = new RegistryError(code, sentence, { status });
-  return { response, outcome: { error, isFromService: false } };
-}

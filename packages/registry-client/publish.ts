@@ -69,11 +69,8 @@ export async function publish(
   { waitMs = standardWaitMs, uploadTimeoutMs = standardUploadMs, upload, onStep, ...calls }: PublishOptions,
 ): Promise<Published> {
   const { signal, timeoutMs = settings.timeoutMs, fetch: request = settings.fetch } = calls;
-  const limits = {
-    waitMs: milliseconds('waitMs', waitMs),
-    uploadTimeoutMs: milliseconds('uploadTimeoutMs', uploadTimeoutMs, 1),
-    signal,
-  };
+  milliseconds('waitMs', waitMs);
+  milliseconds('uploadTimeoutMs', uploadTimeoutMs, 1);
   const digest = await digestOf(input.archive);
   const look = () => findVersion(versions, { node_id: input.nodeId, version: input.version.version }, calls);
   onStep?.('registering');
@@ -87,13 +84,16 @@ export async function publish(
   });
   if (registered) {
     onStep?.('uploading');
-    await uploadAgain(registered.signedUrl, input.archive, {
-      ...limits,
-      upload: upload ?? uploadBy(request),
-    });
+    await uploadAgain(
+      upload ?? uploadBy(request),
+      registered.signedUrl,
+      input.archive,
+      uploadTimeoutMs,
+      signal,
+    );
     onStep?.('checking');
   }
-  const version = await waitFor(look, digest, limits);
+  const version = await waitFor(look, digest, waitMs, signal);
   return { version, wasPublished: registered === undefined };
 }
 
@@ -116,7 +116,8 @@ export async function findVersion(versions: Pick<Versions, 'bulk'>, pair: BulkPa
 async function waitFor(
   look: () => Promise<NodeVersion | undefined>,
   digest: string | undefined,
-  { waitMs, signal }: Limits,
+  waitMs: number,
+  signal: AbortSignal | undefined,
 ): Promise<Published['version']> {
   const end = Date.now() + waitMs;
   let reasonBefore: string | undefined;
@@ -173,9 +174,11 @@ function openedVersion(version: NodeVersion | undefined, digest: string | undefi
 
 /** Sending the same bytes again does no harm, so a broken upload is retried. */
 async function uploadAgain(
+  upload: Upload,
   url: string,
   archive: Uint8Array | Blob,
-  { upload, uploadTimeoutMs, signal }: Limits & { upload: Upload },
+  uploadTimeoutMs: number,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const send = async (either: AbortSignal): Promise<void> => {
     for (let attempt = 1; ; attempt += 1) {
@@ -196,12 +199,6 @@ async function uploadAgain(
   };
   const late = () => uploadFailed(`took longer than ${uploadTimeoutMs / 1000} seconds`);
   await within(uploadTimeoutMs, signal, send, late);
-}
-
-interface Limits {
-  waitMs: number;
-  uploadTimeoutMs: number;
-  signal: AbortSignal | undefined;
 }
 
 function uploadFailed(

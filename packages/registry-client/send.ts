@@ -23,7 +23,14 @@ export async function send<Data>(
   const settings = settingsWith(clientSettings, options);
   const { signal } = options;
   let token = await tokenOf(settings, signal);
-  const sendWithToken = () => sendOnce(settings, call, requestOf(settings, token, call, options), signal);
+  const sendWithToken = async (): Promise<Answer<object>> => {
+    const { url, init } = requestOf(settings, token, call, options);
+    const { response, text, lost } = await textAt(settings, url, { ...init, signal }, maxAnswerBytes);
+    if (lost) return { outcome: { error: lost, isFromService: false } };
+    if (text === undefined) return { response, outcome: unendingAnswer(response, maxAnswerBytes) };
+    const { baseUrl } = settings;
+    return { response, outcome: readAnswer(response, text, { baseUrl, fields: call.answer }) };
+  };
   const { response, data } = await untilDone(settings, signal, {
     async attempt() {
       const answer = await sendWithToken();
@@ -97,25 +104,6 @@ export async function untilDone<Data>(
   }
 }
 
-async function sendOnce(
-  settings: Settings,
-  { answer }: Call,
-  { url, init }: ReturnType<typeof requestOf>,
-  signal: AbortSignal | undefined,
-): Promise<Answer<object>> {
-  const { baseUrl } = settings;
-  const { response, text, lost } = await textAt(settings, url, { init, signal, maxBytes: maxAnswerBytes });
-  if (lost) return { outcome: { error: lost, isFromService: false } };
-  if (text === undefined) return { response, outcome: unendingAnswer(response, maxAnswerBytes) };
-  return { response, outcome: readAnswer(response, text, { baseUrl, fields: answer }) };
-}
-
-interface TextRequest {
-  init: RequestInit;
-  signal: AbortSignal | undefined;
-  maxBytes: number;
-}
-
 type TextResponse =
   | { response: Response; text: string | undefined; lost?: never }
   | { response?: never; text?: never; lost: RegistryError };
@@ -124,7 +112,8 @@ type TextResponse =
 export async function textAt(
   { timeoutMs, fetch: request }: Pick<Settings, 'timeoutMs' | 'fetch'>,
   url: string,
-  { init, signal, maxBytes }: TextRequest,
+  { signal, ...init }: Omit<RequestInit, 'signal'> & { signal: AbortSignal | undefined },
+  maxBytes: number,
 ): Promise<TextResponse> {
   const { origin } = new URL(url);
   try {

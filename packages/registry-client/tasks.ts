@@ -123,12 +123,8 @@ async function readStatus(
   signal: AbortSignal | undefined,
 ): Promise<TaskStatus | 'missing' | 'something else' | undefined> {
   // Sends no token: the URL is the only secret.
-  const init = supported({ cache: 'no-store', credentials: 'omit' });
-  const { response, text = '' } = await textAt({ timeoutMs, fetch: request }, url, {
-    init,
-    signal,
-    maxBytes,
-  });
+  const init = { ...supported({ cache: 'no-store', credentials: 'omit' }), signal };
+  const { response, text = '' } = await textAt({ timeoutMs, fetch: request }, url, init, maxBytes);
   if (response && isAbsent(response, text)) return 'missing';
   if (!response?.ok) return undefined;
   const content = parsed(text);
