@@ -412,7 +412,7 @@ inBrowser('serves the typed client on a page of another origin', () => {
       const photo = new File([new Uint8Array(12_000_000).fill(7)], 'photo.jpg', { type: 'image/jpeg' });
       const sent: number[] = [];
       const onUpload = (told: { sent: number; total: number }) => sent.push(told.sent / told.total);
-      const { media } = await client.images.relight({ image: photo }, { wait: true, onUpload });
+      await client.images.relight({ image: photo }, { wait: true, onUpload });
       const reasonOf = (thrown: { code?: string; reason?: string }) => thrown.code ?? thrown.reason;
       const reasons = await Promise.all([
         client.downloadBlob({ ...version, sha256: '0'.repeat(64) }).then(String, reasonOf),
@@ -425,7 +425,7 @@ inBrowser('serves the typed client on a page of another origin', () => {
         .catch((thrown) => thrown);
       const { code, status, details, requestId } = error;
       const isNamed = typeof requestId === 'string';
-      const rest = { sent: [sent[0], sent.at(-1)], media, reasons };
+      const rest = { sent: [sent[0], sent.at(-1)], reasons };
       return { version, entry, ...rest, error: { code, status, path: details[0].path, isNamed } };
     }, given);
 
@@ -433,11 +433,6 @@ inBrowser('serves the typed client on a page of another origin', () => {
     // The host nodes are extracted in the meantime.
     const host_node_extract_status = expect.any(String);
     expect(seen.entry?.node_version).toEqual({ ...seen.version, host_node_extract_status });
-    const media = await fetch(String(seen.media[0]));
-    expect([media.status, Buffer.from(await media.arrayBuffer()).toString('latin1', 1, 4)]).toEqual([
-      200,
-      'PNG',
-    ]);
     expect(seen.sent).toEqual([0, 1]);
     expect(seen.reasons).toEqual(['wrong_digest', 'msg_1', 'too_old']);
     expect(seen.error).toEqual({

@@ -80,7 +80,7 @@ describe('the folder of a local stack', () => {
 });
 
 test('needs no port of a DynamoDB that runs already, which may listen there', () => {
-  const needed = neededPorts({ isDynamodbGiven: true }).map(([part]) => part);
+  const needed = neededPorts(true).map(([part]) => part);
 
   expect(needed).toEqual(Object.keys(ports).filter((part) => part !== 'dynamodb'));
 });

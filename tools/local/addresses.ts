@@ -18,11 +18,7 @@ export const ports = {
 } as const;
 
 /** The ports that must be free. A DynamoDB that already runs may use its own. */
-export function neededPorts({
-  isDynamodbGiven,
-}: {
-  isDynamodbGiven: boolean;
-}): [part: string, port: number][] {
+export function neededPorts(isDynamodbGiven: boolean): [part: string, port: number][] {
   return Object.entries(ports).filter(([part]) => part !== 'dynamodb' || !isDynamodbGiven);
 }
 

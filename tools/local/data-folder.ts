@@ -7,12 +7,6 @@ import { release } from '../../infra/release.ts';
 import { parseObject } from '../../lib/json.ts';
 import { listen } from '../processes/ports.ts';
 
-interface FolderLock {
-  /** The folder had data that this release can't read, which are gone. */
-  isEmptied: boolean;
-  stop: () => Promise<void>;
-}
-
 interface Owner {
   pid: number;
   /** The port where the owner answers with the token as long as it runs. */
@@ -43,7 +37,7 @@ export async function writer(): Promise<string> {
 export async function lockFolder(
   directory: string,
   { fresh, isShared = false }: { fresh: boolean; isShared?: boolean },
-): Promise<FolderLock> {
+) {
   const file = join(directory, ownerFile);
   const pid = await runningStack(directory);
   if (pid !== undefined)
@@ -57,6 +51,7 @@ export async function lockFolder(
       `${directory} has other files and no data of a local stack. Set LOCAL_DIRECTORY to an empty folder, or to one that does not exist.`,
     );
   const writtenBy = await readFile(join(directory, releaseFile), 'utf8').catch(() => undefined);
+  /** The folder had data that this release can't read, which are gone. */
   const isEmptied = writtenBy !== (await writer()) && ours.some((name) => name !== ownerFile);
   for (const name of fresh || isEmptied ? ours : [ownerFile])
     await rm(join(directory, name), { recursive: true, force: true });
@@ -68,11 +63,12 @@ export async function lockFolder(
 
 /** The process of the stack that uses a data folder. */
 export async function runningStack(directory: string): Promise<number | undefined> {
-  const owner = await readOwner(join(directory, ownerFile));
+  const content = await readFile(join(directory, ownerFile), 'utf8').catch(() => '');
+  const owner = parseObject(content) as Owner | undefined;
   return owner && (await isRunning(owner)) ? owner.pid : undefined;
 }
 
-async function hold(file: string): Promise<Pick<FolderLock, 'stop'>> {
+async function hold(file: string) {
   const token = randomUUID();
   const server = createServer((socket) => socket.on('error', () => {}).end(token)).unref();
   const owner: Owner = { pid: process.pid, port: await listen(server), token };
@@ -86,12 +82,6 @@ async function hold(file: string): Promise<Pick<FolderLock, 'stop'>> {
     throw error;
   });
   return { stop };
-}
-
-/** Undefined if there was no stack, or if another program wrote the file. */
-async function readOwner(file: string): Promise<Owner | undefined> {
-  const content = await readFile(file, 'utf8').catch(() => '');
-  return parseObject(content) as Owner | undefined;
 }
 
 /** Another program may listen on the port of a killed stack. */

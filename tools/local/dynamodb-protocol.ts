@@ -18,14 +18,11 @@ interface Target {
 
 type TransactItem = Record<'Put' | 'Update' | 'Delete' | 'ConditionCheck', Target | undefined>;
 
-interface WriteRequest {
-  /** In the order of the request, which is the order of its cancellation reasons. */
-  actions: Action[];
-  token: string | undefined;
-}
-
-/** A plain write or a transaction; without actions if DynamoDB rejects the request itself. */
-export function readWrite(body: Buffer): WriteRequest {
+/**
+ * A plain write or a transaction, in the order of the request, which is that of its cancellation reasons; without
+ * actions if DynamoDB rejects the request itself.
+ */
+export function readWrite(body: Buffer): { actions: Action[]; token: string | undefined } {
   try {
     const { TransactItems, ClientRequestToken, ...plain } = JSON.parse(body.toString());
     const targets = TransactItems ? (TransactItems as TransactItem[]).map(targetOf) : [plain as Target];

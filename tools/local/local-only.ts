@@ -2,8 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Serve } from '../processes/http-server.ts';
 
 const localNames = ['localhost', '127.0.0.1', '[::1]'];
-/** Other names of this machine, such as a container's, separated by commas. */
-const otherNames = process.env.LOCAL_HOSTS?.split(',').map((name) => name.trim().toLowerCase()) ?? [];
 
 /**
  * Keeps the pages of other sites away from a server of this machine. A browser names the site that a request
@@ -15,7 +13,7 @@ export function rejectForeign(
   allows: (origin: URL, host: URL) => boolean = () => false,
 ): 403 | 421 | undefined {
   const host = URL.parse(`http://${headers.host}`);
-  if (!host || ![...localNames, ...otherNames].includes(host.hostname)) return 421;
+  if (!host || !localNames.includes(host.hostname)) return 421;
   if (headers.origin === undefined) return undefined;
   const origin = URL.parse(headers.origin);
   return origin && allows(origin, host) ? undefined : 403;

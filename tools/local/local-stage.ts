@@ -23,18 +23,12 @@ interface LocalFunction {
   handler: string;
   timeout?: number;
   environment?: Variables;
-  events: { httpApi?: string; schedule?: string | Schedule; sqs?: QueueSource }[];
+  events: { httpApi?: string; schedule?: string; sqs?: QueueSource }[];
 }
 
 interface QueueSource {
   arn: { 'Fn::GetAtt': [queue: string, 'Arn'] };
   batchSize: number;
-}
-
-interface Schedule {
-  rate: string | string[];
-  enabled?: boolean;
-  input?: object;
 }
 
 /** Resolves serverless.yml with the framework's own command, so that no second reader can differ from it. */
@@ -73,20 +67,14 @@ type ScheduledHandler = (event: object, invocation: object) => Promise<unknown>;
 export function runSchedules(stage: LocalStage): { stop: () => Promise<void> } {
   const timers = Object.values(stage.functions).flatMap((each) =>
     each.events.flatMap(({ schedule }) => {
-      if (schedule === undefined) return [];
-      const {
-        rate,
-        enabled = true,
-        input,
-      }: Schedule = typeof schedule === 'string' ? { rate: schedule } : schedule;
-      const everyMs = [rate].flat().map(millisecondsOf).filter(Number.isFinite);
-      if (!enabled) return [];
+      const everyMs = millisecondsOf(schedule ?? '');
+      if (Number.isNaN(everyMs)) return [];
       const call = async () => {
         const handler = await loadFunction<ScheduledHandler>(fileOf(each));
         // The function has logged its own failure.
-        await handler(input ?? {}, invocationOf(timeoutMsOf(stage, each))).catch(() => {});
+        await handler({}, invocationOf(timeoutMsOf(stage, each))).catch(() => {});
       };
-      return everyMs.map((ms) => setInterval(call, ms).unref());
+      return setInterval(call, everyMs).unref();
     }),
   );
   return {

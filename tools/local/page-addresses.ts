@@ -12,15 +12,8 @@ const handler: (event: { request: object }) => Led = runInNewContext(`${source};
 
 /** The path that the distribution's function maps a URL to, or the URL that it redirects to. */
 export function leadAddress(uri: string, query = ''): { path: string; location?: string | undefined } {
-  const querystring = Object.fromEntries(
-    query
-      .split('&')
-      .filter(Boolean)
-      .map((pair) => {
-        const [name = '', value = ''] = pair.split('=');
-        return [name, { value }];
-      }),
-  );
+  const pairs = [...query.matchAll(/([^&=]+)=?([^&]*)/g)];
+  const querystring = Object.fromEntries(pairs.map(([, name, value]) => [name, { value }]));
   const { uri: path = '', headers } = handler({ request: { uri, querystring } });
   return { path, location: headers?.location.value };
 }

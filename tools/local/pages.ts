@@ -4,6 +4,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { buildSite, bundlePages, toFile } from '@node-registry/site/build';
+import { loadPaidContracts } from '../../infra/operations.ts';
+import { ceilingOf } from '../../lib/attempts/price.ts';
 import { parseObject } from '../../lib/json.ts';
 import { referencePage } from '../openapi/reference-page.ts';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
@@ -12,7 +14,6 @@ import { demoArchive } from './demo-archive.ts';
 import { isOwnPage, localOnly } from './local-only.ts';
 import { notificationPublicKey } from './public-key.ts';
 import type { RequestLog } from './request-log.ts';
-import { ceilingFor } from './ceiling.ts';
 import { studioConfig, studioNav, studioPage, tryPage } from './studio-files.ts';
 
 interface Pages {
@@ -88,6 +89,12 @@ async function routesOf({ apiUrl, tokens }: Pages): Promise<Routes> {
       content: demoArchive(searchParams.get('version') ?? ''),
     }),
   };
+}
+
+/** The most credits that a request may cost, by the rule that reserves them. */
+async function ceilingFor(operation: string | null, body: object): Promise<number | undefined> {
+  const contract = (await loadPaidContracts()).find(({ name }) => name === operation);
+  return contract && ceilingOf(contract.name, contract.price, body);
 }
 
 async function answer(routes: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,23 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { parseObject } from '../../lib/json.ts';
 
-/** One answered request of the API, as the studio shows it. */
-export interface LoggedRequest {
-  at: string;
-  id: string;
-  method: string;
-  path: string;
-  /** From its token, which nothing here checks. */
-  caller: string;
-  status: number;
-  ms: number;
-  /** The request's body, cut. */
-  body: string;
-  /** The body of an error, cut. */
-  error: string;
-  /** The lines that its function has logged. */
-  lines: Record<string, unknown>[];
-}
+/** One answered request of the API, as the studio shows it, with the lines that its function has logged. */
+export type LoggedRequest = ReturnType<typeof loggedRequest> & { lines: Record<string, unknown>[] };
 
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
@@ -37,7 +22,7 @@ export function createRequestLog(output: Pick<NodeJS.WriteStream, 'write'> = pro
     lines.splice(0, lines.length - maxLines);
     return write(text, ...rest);
   };
-  const add = (request: Omit<LoggedRequest, 'lines'>) => {
+  const add = (request: ReturnType<typeof loggedRequest>) => {
     requests.unshift({ ...request, lines: lines.filter(({ request_id }) => request_id === request.id) });
     requests.length = Math.min(requests.length, maxRequests);
     for (const listener of listeners) listener();
@@ -62,13 +47,14 @@ interface Exchange {
   started: number;
 }
 
-export function loggedRequest(exchange: Exchange): Omit<LoggedRequest, 'lines'> {
+export function loggedRequest(exchange: Exchange) {
   const { request, id, status, sent, received, started } = exchange;
   return {
     at: new Date().toISOString(),
     id,
     method: request.method ?? '',
     path: request.url ?? '/',
+    /** From its token, which nothing here checks. */
     caller: callerOf(request, status),
     status,
     ms: Math.round(performance.now() - started),

@@ -40,10 +40,7 @@ function bytesOf(crc: number): Buffer {
 /** S3 accepts tags only with a checksum of the body. */
 export async function checkedText(request: IncomingMessage): Promise<string> {
   const body = await buffer(request);
-  const { 'x-amz-checksum-crc32': crc, 'content-md5': md5 } = request.headers;
-  if (crc === undefined && md5 === undefined)
-    throw new S3Error(400, 'InvalidRequest', 'Missing required header for this request: Content-MD5');
-  if (crc !== undefined && crc !== bytesOf(crc32(body)).toString('base64'))
+  if (request.headers['x-amz-checksum-crc32'] !== bytesOf(crc32(body)).toString('base64'))
     throw new S3Error(400, 'BadDigest', 'The crc32 is not that of the body.');
   return body.toString();
 }
@@ -62,8 +59,8 @@ export function checkSums(
 ): void {
   if (digest !== 'UNSIGNED-PAYLOAD' && digest !== sums.sha256.toString('hex'))
     throw new S3Error(400, 'XAmzContentSHA256Mismatch', 'The signed digest is not that of the body.');
-  const { md5, crc32: crc, sha256 } = sums;
-  const named = { 'content-md5': md5, 'x-amz-checksum-crc32': crc, 'x-amz-checksum-sha256': sha256 };
+  const { crc32: crc, sha256 } = sums;
+  const named = { 'x-amz-checksum-crc32': crc, 'x-amz-checksum-sha256': sha256 };
   for (const [name, sum] of Object.entries(named)) {
     const found = sum.toString('base64');
     if ((request.headers[name] ?? query.get(name) ?? found) !== found)

@@ -6,16 +6,11 @@ import { bucketName } from './addresses.ts';
 import { isOwnPage, localOnly } from './local-only.ts';
 import { leadAddress } from './page-addresses.ts';
 
-interface Place {
-  port: number;
-  s3Url: string;
-}
-
 /**
  * Serves the registry's pages and its public index, as the site's distribution does in front of the bucket. It
  * has an origin of its own, because it serves what publishers wrote.
  */
-export async function startSite({ port, s3Url }: Place): Promise<HttpServer> {
+export async function startSite(port: number, s3Url: string): Promise<HttpServer> {
   const built = new Map((await buildSite(currentSite())).map((file) => [file.path, file]));
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return void response.writeHead(405).end();

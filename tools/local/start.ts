@@ -51,7 +51,6 @@ Environment:
   AWS_ENDPOINT_URL_DYNAMODB  a DynamoDB to use instead of the embedded one
   LOCAL_PORT_OFFSET          a number that is added to every port
   LOCAL_DIRECTORY            a folder for the data instead of .local: a new one, or that of an earlier stack
-  LOCAL_HOSTS                other host names of this machine that requests may use, separated by commas
 
 ${promptWordsHelp}`;
 
@@ -100,7 +99,7 @@ async function start({ fresh = false, empty = false }: Options): Promise<void> {
     run(startIssuer(ports.issuer, key)),
     run(startSimulators({ port: ports.providers })),
     run(startPages({ port: ports.pages, apiUrl: listening['HTTP API'], tokens, requests })),
-    run(startSite({ port: ports.site, s3Url })),
+    run(startSite(ports.site, s3Url)),
     run(startAccount(ports.account)),
     startService(dynamodbUrl),
   ]);
@@ -241,7 +240,7 @@ async function run<Started extends Part>(part: Started | Promise<Started>): Prom
 async function requireFreePorts(): Promise<void> {
   const problem = portProblem();
   if (problem !== undefined) throw new Error(problem);
-  for (const [part, port] of neededPorts({ isDynamodbGiven: givenDynamodb !== undefined })) {
+  for (const [part, port] of neededPorts(givenDynamodb !== undefined)) {
     if (await isPortFree(port)) continue;
     const own = await runningStack(localDirectory);
     const holder = own === undefined ? 'the program that listens there' : `your local stack (process ${own})`;

@@ -4,7 +4,7 @@ import { html } from '@node-registry/site/markup';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { promptWordsHelp } from '../simulators/prompt-words.ts';
 import { bucketName, localAddress, ports } from './addresses.ts';
-import type { StudioConfig } from './studio/config.ts';
+import type { Schema } from './studio/config.ts';
 
 export const studioNav = {
   Studio: '/#studio',
@@ -50,8 +50,10 @@ export function tryPage(apiUrl: string): string {
 `.text;
 }
 
-/** What the studio is told: the requests as the OpenAPI document has them, tokens and URLs. */
-export async function studioConfig(apiUrl: string, values: Record<string, string>): Promise<StudioConfig> {
+export type StudioConfig = Awaited<ReturnType<typeof studioConfig>>;
+
+/** What the local stack tells its studio: the requests as the OpenAPI document has them, tokens and URLs. */
+export async function studioConfig(apiUrl: string, values: Record<string, string>) {
   const document = JSON.parse(await readFile('docs/openapi.json', 'utf8'));
   const paid = Object.keys(document.paths).filter((path) => path.startsWith('/proxy/'));
   const entries = paid.flatMap((path) => {
@@ -66,9 +68,11 @@ export async function studioConfig(apiUrl: string, values: Record<string, string
     apiUrl,
     downloadsUrl,
     siteUrl,
+    /** Tokens, keys and URLs to copy, by their names. The first is the token that the studio sends. */
     values: { ...values, 'The API': apiUrl, 'Downloads and the index': downloadsUrl, 'The pages': siteUrl },
-    requests: Object.fromEntries(entries.map(({ name, schema }) => [name, schema])),
+    requests: Object.fromEntries(entries.map(({ name, schema }) => [name, schema as Schema])),
     paths: Object.fromEntries(entries.map(({ name, path }) => [name, path])),
+    /** Words in a prompt that make the simulated provider go wrong, with their meanings. */
     failures: [...promptWordsHelp.matchAll(/^ {2}(\[.*?\]) +(.*)$/gm)].map(([, word = '', meaning = '']) => [
       word,
       meaning,

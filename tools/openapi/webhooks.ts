@@ -130,20 +130,12 @@ export const webhooks: JsonObject = {
   }),
 };
 
-interface Notification {
-  operationId: string;
-  summary: string;
-  tag: string;
-  sample: JsonObject;
-}
-
-function notification({ operationId, summary, tag, sample }: Notification): JsonObject {
+function notification({ tag, sample, ...named }: JsonObject): JsonObject {
   const schema = reference('TaskNotification');
   const examples = { sample: { value: sample } };
   return {
     post: {
-      operationId,
-      summary,
+      ...named,
       description,
       tags: [tag],
       // The signature replaces a token.

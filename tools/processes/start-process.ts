@@ -22,15 +22,8 @@ interface ProcessOptions {
   onEnd?: (sentence: string) => void;
 }
 
-export interface RunningProcess {
-  pid: number;
-  /** The output until it was ready. */
-  startOutput: string;
-  stop: () => Promise<void>;
-}
-
 /** Starts a program and waits until it reports that it is ready. */
-export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
+export async function startProcess(options: ProcessOptions) {
   const { name, command, args, env, readyText, timeoutMs, onLine, onEnd } = options;
   const { stopSignal = 'SIGTERM', isGroup = false, graceMs = 10_000 } = options;
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: isGroup });
@@ -86,7 +79,9 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
       else if (!isStopping) onEnd?.(`${name} ${how}.`);
     });
   });
-  return { pid: Number(child.pid), startOutput: lines.join('\n'), stop };
+  /** The output until it was ready. */
+  const startOutput = lines.join('\n');
+  return { pid: Number(child.pid), startOutput, stop };
 }
 
 /** Kills a process or a group when this process is gone, even by SIGKILL: the pipe between them then ends. */

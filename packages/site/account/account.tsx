@@ -9,10 +9,6 @@ import { SpendingView, useSpending } from './spending.tsx';
 
 type User = Reply<'getUser'>;
 
-interface Config {
-  apiUrl: string;
-}
-
 function App({ ask, settings, token }: { ask: Ask; settings: SignInSettings; token: string | undefined }) {
   const [user, setUser] = useState<User>();
   const [problem, setProblem] = useState('');
@@ -147,7 +143,7 @@ function Page(props: { apiUrl: string; settings: SignInSettings; token: string |
 }
 
 async function start(place: HTMLElement): Promise<void> {
-  const { apiUrl }: Config = await (await fetch('/account/config.json')).json();
+  const { apiUrl }: { apiUrl: string } = await (await fetch('/account/config.json')).json();
   const settings = await createRegistryClient({ baseUrl: apiUrl }).account('signInSettings', {});
   const token = await finish(settings);
   render(<Page {...{ apiUrl, settings, token }} />, place);

@@ -200,13 +200,16 @@ export function Unread({ title, problem }: { title: string; problem: string }) {
 interface Titled {
   title: string;
   isNarrow?: boolean;
+  /** Why its content could not be read or changed. */
+  problem?: string;
   children: ComponentChildren;
 }
 
-export function Box({ title, isNarrow = false, children }: Titled) {
+export function Box({ title, isNarrow = false, problem, children }: Titled) {
   return (
     <section class={isNarrow ? 'box narrow' : 'box'} aria-label={title}>
       <h2>{title}</h2>
+      {problem && <p class="bad">{problem}</p>}
       {children}
     </section>
   );

@@ -81,8 +81,7 @@ function Nodes({ ask, path, isOwner }: Part) {
     `${path.publisherId} ${page}`,
   );
   return (
-    <Box title="Nodes">
-      {problem && <p class="bad">{problem}</p>}
+    <Box title="Nodes" problem={problem}>
       {data?.nodes.length === 0 && (
         <p class="quiet">None yet. In the folder of a node: publish-node publish</p>
       )}
@@ -170,8 +169,7 @@ function Tokens({ ask, path }: Part) {
   );
   const [made, setMade] = useState<string>();
   return (
-    <Box title="Tokens">
-      {problem && <p class="bad">{problem}</p>}
+    <Box title="Tokens" problem={problem}>
       {made && <Secret text={made} about="Your new token." onDone={() => setMade(undefined)} />}
       {data?.length === 0 && <p class="quiet">None. publish-node login needs none.</p>}
       <ul class="plain list">
@@ -236,8 +234,7 @@ function Members({ ask, path, user, isOwner, onLeft }: Part & { onLeft: () => Pr
     await again();
   };
   return (
-    <Box title="Members">
-      {problem && <p class="bad">{problem}</p>}
+    <Box title="Members" problem={problem}>
       {invitation && (
         <Secret text={invitation} about="Send this to the person." onDone={() => setInvitation(undefined)} />
       )}
@@ -305,8 +302,7 @@ function Members({ ask, path, user, isOwner, onLeft }: Part & { onLeft: () => Pr
 function Trusts({ ask, path, isOwner }: Part) {
   const { data, problem, again, after } = useRead(() => ask('listTrusts', { path }), path.publisherId);
   return (
-    <Box title="CI jobs">
-      {problem && <p class="bad">{problem}</p>}
+    <Box title="CI jobs" problem={problem}>
       {data?.length === 0 && <p class="quiet">No job publishes without a stored secret yet.</p>}
       <ul class="plain list">
         {data?.map(({ id, repository, workflow, ref, last_used_at }) => (
@@ -355,8 +351,7 @@ function Trusts({ ask, path, isOwner }: Part) {
 function History({ ask, path }: Part) {
   const { data, problem } = useRead(() => ask('listHistory', { path }), path.publisherId);
   return (
-    <Box title="History">
-      {problem && <p class="bad">{problem}</p>}
+    <Box title="History" problem={problem}>
       <ul class="plain list">
         {data?.map(({ at, actor, action, subject, detail }) => (
           <li key={`${at}${subject}${action}`}>

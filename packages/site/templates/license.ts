@@ -1,4 +1,4 @@
-import { type Content, html } from './markup.ts';
+import { html } from './markup.ts';
 import { foreign, webAddress } from './text.ts';
 
 /** Those that most packages name; any other text is shown as it is. */
@@ -11,18 +11,11 @@ const known = new Set(
   ),
 );
 
-interface License {
-  /** For people. */
-  shown: Content;
-  /** For programs: the URL of its text. */
-  url: string | undefined;
-}
-
 /**
  * A license is a path in the repository, an SPDX name, or the form that a pyproject.toml has:
- * `{"file": "LICENSE"}`, `{text = "MIT"}`.
+ * `{"file": "LICENSE"}`, `{text = "MIT"}`. It is shown to people, and its text's URL told to programs.
  */
-export function licenseOf(license: string | undefined, repository: string | undefined): License | undefined {
+export function licenseOf(license: string | undefined, repository: string | undefined) {
   if (!license) return undefined;
   const [, , inner] = /^\{\s*"?(file|text)"?\s*[:=]\s*"([^"]*)"\s*\}$/.exec(license.trim()) ?? [];
   const text = (inner ?? license).trim();

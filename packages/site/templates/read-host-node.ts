@@ -1,4 +1,5 @@
 import { choicesOf, hasMoreChoices } from '@node-registry/registry-rules/host-node-entries';
+import type { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 
 /** A value of a host node. */
 export interface Value {
@@ -13,22 +14,6 @@ export interface Value {
   hasMore?: boolean;
 }
 
-export interface Drawing {
-  inputs: Value[];
-  widgets: Value[];
-  outputs: Value[];
-  /** Whether the inputs are known. */
-  isComplete: boolean;
-}
-
-interface Described {
-  input_types?: string | undefined;
-  return_types?: string | undefined;
-  return_names?: string | undefined;
-  output_is_list?: boolean[] | undefined;
-  left_open?: string[] | undefined;
-}
-
 /** Types that the host asks a person for, unless the input says otherwise. */
 const widgetTypes = new Set(['INT', 'FLOAT', 'STRING', 'BOOLEAN', 'COMBO', 'COLOR']);
 
@@ -36,7 +21,7 @@ const widgetTypes = new Set(['INT', 'FLOAT', 'STRING', 'BOOLEAN', 'COMBO', 'COLO
  * Sorts a host node's inputs as the host does: a list of choices or a simple type is a widget, every other
  * type a socket. An extraction or an owner wrote the fields, so they may contain anything.
  */
-export function readHostNode(described: Described): Drawing {
+export function readHostNode(described: HostNode) {
   const declared = parsed(described.input_types);
   const groups = recordOf(declared);
   const read = ['required', 'optional'].flatMap((group) =>
@@ -56,6 +41,7 @@ export function readHostNode(described: Described): Drawing {
     inputs: read.filter(({ preset }) => preset === undefined),
     widgets: read.filter(({ preset }) => preset !== undefined),
     outputs,
+    /** Whether the inputs are known. */
     isComplete: declared !== undefined,
   };
 }

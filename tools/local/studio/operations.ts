@@ -1,5 +1,5 @@
 import type { Finished, ImageInput, WaitingOptions } from '@node-registry/registry-client';
-import type { StudioConfig } from './config.ts';
+import type { StudioConfig } from '../studio-files.ts';
 
 export type Fields = Record<string, unknown>;
 

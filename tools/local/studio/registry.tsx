@@ -1,6 +1,6 @@
 import type { CatalogEntry, RegistryClient } from '@node-registry/registry-client';
 import { useEffect, useState } from 'preact/hooks';
-import type { StudioConfig } from './config.ts';
+import type { StudioConfig } from '../studio-files.ts';
 
 /** The nodes, searched by the client as an application would. */
 export function Registry({ registry, config }: { registry: RegistryClient; config: StudioConfig }) {

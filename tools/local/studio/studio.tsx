@@ -4,7 +4,7 @@ import { Figures, SpendingView, useSpending } from '@node-registry/site/spending
 import { render } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { LoggedRequest } from '../request-log.ts';
-import type { StudioConfig } from './config.ts';
+import type { StudioConfig } from '../studio-files.ts';
 import { type Fields, type Operation, operations, type PaidCall } from './operations.ts';
 import { Registry } from './registry.tsx';
 import { Requests } from './requests.tsx';

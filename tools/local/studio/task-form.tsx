@@ -1,7 +1,7 @@
 import { Copyable } from '@node-registry/site/parts';
 import { countOf } from '@node-registry/site/text';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { StudioConfig } from './config.ts';
+import type { StudioConfig } from '../studio-files.ts';
 import { Field, without } from './field.tsx';
 import {
   asCode,
