@@ -96,12 +96,12 @@ export interface AttemptRecord extends Key, Task {
   /** When an administrator turned its unknown outcome into this one. */
   concluded_at?: string;
   revision?: number;
-  /** The provider has said something about the task, maybe without its ID. */
+  /** The provider has said something about the task before its ID was known. */
   is_reported?: boolean | undefined;
   /** How the task ended, and when, from the provider's notifications; see lib/notifications. */
   final_state?: TaskState;
   final_at?: string;
-  /** The final state is an assumption: no report about the task came for seven days. */
+  /** The final state is an assumption: for seven days, no report said that the task had ended. */
   given_up?: boolean;
   /** In seconds, for DynamoDB. */
   ttl: number;
