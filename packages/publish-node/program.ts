@@ -49,27 +49,9 @@ const packAbout = {
   summary: 'Write the archive that would be published, to look at it',
   notes: 'It is byte for byte what publish would upload. Nothing is sent.',
 };
-const withdrawAbout = {
-  named: true,
-  name: 'withdraw',
-  summary: 'Remove a node of yours, or NODE@VERSION, from every list; it stays downloadable',
-};
-const restoreAbout = {
-  named: true,
-  name: 'restore',
-  summary: 'Put a withdrawn node or version of yours back',
-};
-const deprecateAbout = {
-  name: 'deprecate',
-  summary: 'Mark a published version as deprecated, or undo that',
-  notes: 'Its bytes stay downloadable.',
-};
-
-const editAbout = {
-  named: true,
-  name: 'edit',
-  summary: 'Change the metadata of a node without a release, as pyproject.toml and the options name it',
-  notes: 'It needs the access token of an owner.',
+const withdrawal = {
+  withdraw: 'Remove a node of yours, or NODE@VERSION, from every list; it stays downloadable',
+  restore: 'Put a withdrawn node or version of yours back',
 };
 
 const removal =
@@ -220,24 +202,27 @@ function addPublishing(program: Command, act: Act): void {
 }
 
 function addOwning(program: Command, act: Act): void {
-  for (const withdraws of [true, false]) {
-    const about = {
-      ...(withdraws ? withdrawAbout : restoreAbout),
-      notes:
-        `It needs the access token of an owner. ${withdraws ? 'A version that waits for its upload is dropped: its label is free again.' : ''}`.trim(),
-    };
+  const notes = 'It needs the access token of an owner.';
+  const drops = ' A version that waits for its upload is dropped: its label is free again.';
+  for (const [name, summary] of Object.entries(withdrawal)) {
+    const withdraws = name === 'withdraw';
+    const about = { named: true, name, summary, notes: notes + (withdraws ? drops : '') };
     const command = onFolder<WithdrawFlags>(program, act, about, (folder, flags, mean) =>
       withdrawCommand(folder, { ...flags, withdraws }, mean),
     ).option('--reason <text>', 'The reason, shown with the node');
     ownerOptions(command);
   }
+  const edited = 'Change the metadata of a node without a release, as pyproject.toml and the options name it';
+  const editAbout = { named: true, name: 'edit', summary: edited, notes };
   const edit = onFolder<EditFlags>(program, act, editAbout, editCommand)
     .option('--display-name <text>', 'The name for people')
     .option('--description <text>', 'What the node does')
     .option('--tags <tag>', 'A tag; may be repeated', collect);
   for (const field of ['icon', 'banner', 'repository', 'license']) edit.option(`--${field} <text>`);
   ownerOptions(edit);
-  identityOptions(add(program, deprecateAbout).argument('<node@version>'))
+  const deprecated = 'Mark a published version as deprecated, or undo that';
+  const about = { name: 'deprecate', summary: deprecated, notes: 'Its bytes stay downloadable.' };
+  identityOptions(add(program, about).argument('<node@version>'))
     .option('--publisher <id>', 'The publisher; default: from the pyproject.toml here')
     .option('--undo', 'Undo the deprecation')
     .option('--reason <text>', 'Why, as the last line of its change log')

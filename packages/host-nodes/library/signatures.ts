@@ -3,7 +3,6 @@ import { builtinType, openType, Raised } from '../values/builtin-types.ts';
 import { BoundMethod, Func, Instance, type NativeCall } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
-import type { Machine } from '../values/machine.ts';
 import { type Models, natives } from './define.ts';
 
 const signatureType = openType('Signature');
@@ -32,43 +31,33 @@ const signature: NativeCall = (machine, [value = null]) => {
   const { posonlyargs = [], args, vararg, kwonlyargs, kwarg } = func.code.args;
   const positional = [...posonlyargs, ...args];
   const surplus = func.defaults.length - positional.length;
+  /** Evaluated late. Strings, from `from __future__ import annotations`, aren't followed. */
+  const annotation = ({ annotation: node }: Arg): Value => {
+    if (!node) return empty;
+    if (func.frame.module.own('annotations') instanceof Unknown) return new Unknown('an annotation');
+    try {
+      return machine.evaluate(node, func.frame);
+    } catch (error) {
+      if (error instanceof Raised) return new Unknown('an annotation');
+      throw error;
+    }
+  };
+  const parameter = (node: Arg, kind: bigint, fallback: Value = empty): [string, Value] => {
+    const made = new Instance(parameterType);
+    const fields = { name: node.arg, kind, default: fallback, annotation: annotation(node) };
+    for (const [name, value] of Object.entries(fields)) made.define(name, value);
+    return [node.arg, made];
+  };
   const all = [
     ...positional.map((arg, at) =>
-      parameter(machine, func, arg, at < posonlyargs.length ? 0n : 1n, func.defaults[at + surplus]),
+      parameter(arg, at < posonlyargs.length ? 0n : 1n, func.defaults[at + surplus]),
     ),
-    ...(vararg ? [parameter(machine, func, vararg, 2n)] : []),
-    ...kwonlyargs.map((arg, at) => parameter(machine, func, arg, 3n, func.keywordDefaults[at])),
-    ...(kwarg ? [parameter(machine, func, kwarg, 4n)] : []),
+    ...(vararg ? [parameter(vararg, 2n)] : []),
+    ...kwonlyargs.map((arg, at) => parameter(arg, 3n, func.keywordDefaults[at])),
+    ...(kwarg ? [parameter(kwarg, 4n)] : []),
   ];
   const result = new Instance(signatureType);
   result.define('parameters', dictOf(machine, value instanceof BoundMethod ? all.slice(1) : all));
   result.define('return_annotation', new Unknown('an annotation'));
   return result;
 };
-
-function parameter(
-  machine: Machine,
-  func: Func,
-  node: Arg,
-  kind: bigint,
-  fallback: Value = empty,
-): [string, Value] {
-  const made = new Instance(parameterType);
-  made.define('name', node.arg);
-  made.define('kind', kind);
-  made.define('default', fallback);
-  made.define('annotation', annotation(machine, func, node));
-  return [node.arg, made];
-}
-
-/** Evaluated late. Strings, from `from __future__ import annotations`, aren't followed. */
-function annotation(machine: Machine, { frame }: Func, { annotation: node }: Arg): Value {
-  if (!node) return empty;
-  if (frame.module.own('annotations') instanceof Unknown) return new Unknown('an annotation');
-  try {
-    return machine.evaluate(node, frame);
-  } catch (error) {
-    if (error instanceof Raised) return new Unknown('an annotation');
-    throw error;
-  }
-}

@@ -35,9 +35,7 @@ export function textModels(): Models {
   return [...natives('re', functions), ...flags];
 }
 
-function unknown(): Unknown {
-  return new Unknown('a pattern that is not followed');
-}
+const unknown = () => new Unknown('a pattern that is not followed');
 
 const trees = new WeakMap<Instance, Pattern>();
 
@@ -79,10 +77,6 @@ function onText(search: Search, position = 0): NativeCall {
   };
 }
 
-function spender(machine: Machine): (steps?: number) => void {
-  return (steps) => machine.budget.spend(steps);
-}
-
 function matchOf(machine: Machine, pattern: Pattern, text: string, found: Found | undefined): Value {
   if (!found) return null;
   const match = new Instance(matchType);
@@ -101,7 +95,7 @@ function matchOf(machine: Machine, pattern: Pattern, text: string, found: Found 
 
 function* findAll(machine: Machine, pattern: Pattern, text: string): Generator<Found> {
   for (let from = 0; from <= text.length; ) {
-    const found = find(pattern, text, from, spender(machine));
+    const found = find(pattern, text, from, (steps) => machine.budget.spend(steps));
     if (!found?.[0]) return;
     yield found;
     const [start, end] = found[0];
@@ -111,7 +105,12 @@ function* findAll(machine: Machine, pattern: Pattern, text: string): Generator<F
 
 const first = (anchored: boolean) =>
   onText((pattern, text, machine) =>
-    matchOf(machine, pattern, text, find(pattern, text, 0, spender(machine), { anchored })),
+    matchOf(
+      machine,
+      pattern,
+      text,
+      find(pattern, text, 0, (steps) => machine.budget.spend(steps), { anchored }),
+    ),
   );
 
 const methods: Record<string, NativeCall> = {
