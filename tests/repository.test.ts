@@ -483,7 +483,7 @@ describe('the lines', () => {
     // The client, the command, results for clients that wait, the reader of packs
     60: [297, 11, 43, 919, 536],
     // The site and the studio
-    61: [171, 60, 656, 1364, 49],
+    61: [171, 60, 656, 1364, 61],
     // Self-service: its routes, commands and page
     62: [2427, 290, 68, 2083, 1162],
     // Ceremony of tests, and two releases side by side

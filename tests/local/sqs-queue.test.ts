@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { drainQueue } from '../../tools/local/consume-queue.ts';
 import { Queue } from '../../tools/local/sqs-queue.ts';
 
 test('shows a message again after its visibility, which its first receipt then does not delete', async () => {
@@ -15,4 +16,15 @@ test('shows a message again after its visibility, which its first receipt then d
   expect([queue.bodies, second?.Attributes.ApproximateReceiveCount]).toEqual([['body'], '2']);
   queue.remove(String(second?.ReceiptHandle));
   expect(queue.bodies).toEqual([]);
+});
+
+test('keeps the messages that a function reports as failed', async () => {
+  const queue = new Queue(30);
+  for (const body of ['taken', 'failed']) queue.send(body);
+  await drainQueue(queue, async ({ Records }) => {
+    const failed = Records.filter(({ body }) => body === 'failed');
+    return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+  });
+
+  expect(queue.bodies).toEqual(['failed']);
 });
