@@ -155,7 +155,7 @@ const exact: Record<string, string> = {
   'whole numbers of a width': 'RESULT = [f"{-3:05d}", f"{7:3d}"]\n# ["-0003", "  7"]',
   'a float of a width': 'RESULT = f"{2.5:.0f}"\n# "2"',
   'cleaned documentation':
-    'import inspect\nclass A:\n    """First.\n\n      More\n    less.\n    """\nRESULT = inspect.cleandoc(A.__doc__)\n# "First.\\n\\n  More\\nless."',
+    'import inspect, re\nclass A:\n    """First.\n\n      More\n    less.\n    """\nRESULT = [inspect.cleandoc(A.__doc__), re.match("b", "ab"), bool(re.search("b", "ab"))]\n# ["First.\\n\\n  More\\nless.", null, true]',
   'the documentation of the module': '"""Ours."""\nRESULT = __doc__\n# "Ours."',
   'a list derived from list is filled once':
     'class L(list): pass\nclass D(dict): pass\nRESULT = [L([1]), D({"a": 1}, b=2)]\n# [[1], {"a": 1, "b": 2}]',
