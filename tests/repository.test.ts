@@ -481,7 +481,7 @@ describe('the lines', () => {
     // Bounds, remembered parameters, releases, the read path
     59: [643, 161, 207, 55, 693],
     // The client, the command, results for clients that wait, the reader of packs
-    60: [297, 11, 43, 919, 536],
+    60: [297, 11, 43, 913, 536],
     // The site and the studio
     61: [171, 60, 656, 1364, 61],
     // Self-service: its routes, commands and page

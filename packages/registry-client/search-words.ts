@@ -30,14 +30,13 @@ export function words(text: string): string[] {
 
 /** `upscaler` also finds `VideoUpscaler`. */
 export function wordsAndTheirParts(text: string): string[] {
-  return words(text).flatMap((found) => {
-    const parts = partsOf(found);
-    return parts.length > 1 ? [found, ...parts] : [found];
-  });
+  return words(text).flatMap((found) => [found, ...partsOf(found)]);
 }
 
+/** Of a word that is joined from several. */
 export function partsOf(found: string): string[] {
-  return found.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+/gu) ?? [];
+  const parts = found.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+/gu) ?? [];
+  return parts.length > 1 ? parts : [];
 }
 
 /** Words with this many letters are also found if they are misspelled. */

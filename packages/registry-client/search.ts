@@ -13,24 +13,19 @@ import {
 
 type CatalogEntry = components['schemas']['CatalogEntry'];
 
-const fields = ['id', 'name', 'tags', 'description', 'publisher', 'host_node_words'] as const;
-
 /** Finds entries that have every word, even as a beginning or with a typo; best matches first. */
 export function searchOver(entries: readonly CatalogEntry[]): (text: string) => CatalogEntry[] {
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   const engine = new MiniSearch<CatalogEntry>({
-    fields: [...fields],
+    fields: ['id', 'name', 'tags', 'description', 'publisher', 'host_node_words'],
     extractField: (entry, name) => searchedText(entry, name),
     tokenize: wordsAndTheirParts,
     processTerm: plain,
   });
   engine.addAll(entries);
   return (text) => {
-    const found = engine.search(everyOf(text), {
-      prefix: true,
-      fuzzy: (term) => (term.length >= minFuzzyLength ? 0.2 : false),
-      boost: { id: 4, name: 4, tags: 2, host_node_words: 0.5 },
-    });
+    const fuzzy = (term: string) => (term.length >= minFuzzyLength ? 0.2 : false);
+    const found = engine.search(everyOf(text), { prefix: true, fuzzy });
     const matches = found.flatMap((result) => {
       const entry = byId.get(String(result.id));
       return entry ? [{ entry, rank: rankOf(entry, text.trim(), result) }] : [];
@@ -66,7 +61,7 @@ function everyOf(text: string): QueryCombination {
     const parts = partsOf(found);
     const spellings = [
       [found],
-      ...(parts.length > 1 ? [parts] : []),
+      ...(parts.length > 0 ? [parts] : []),
       ...swapped(found).map((each) => [each]),
     ];
     return { combineWith: 'OR', queries: spellings.map(one) };

@@ -80,7 +80,7 @@ async function spelled(load: Load, word: string): Promise<Matches> {
   const found = await beginning(load, plain(word));
   const parts = partsOf(word);
   if (found.of.size > 0) return found;
-  if (parts.length > 1)
+  if (parts.length > 0)
     return (await Promise.all(parts.map((part) => beginning(load, plain(part))))).reduce(both);
   for (const others of plain(word).length < minFuzzyLength
     ? []
