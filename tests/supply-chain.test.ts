@@ -83,7 +83,7 @@ const allowed: Record<string, string[]> = {
   'deliver-notifications': ['the AWS SDK', 'zod'],
   'hand-over-work': ['the AWS SDK', 'zod'],
   'finalize-upload': ['pend', 'the AWS SDK', 'yauzl', 'zod'],
-  'extract-host-nodes': ['fastest-levenshtein', 'pend', 'py-ast', 'smol-toml', 'the AWS SDK', 'yauzl', 'zod'],
+  'extract-host-nodes': ['pend', 'py-ast', 'smol-toml', 'the AWS SDK', 'yauzl', 'zod'],
 };
 
 const sdk = /^@(?:aws-sdk|aws|smithy)\/|^(?:tslib|bowser|mnemonist|obliterator)$/;
