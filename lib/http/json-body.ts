@@ -46,7 +46,7 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier, a
     throw new ApiError('unsupported_media_type');
   }
   if (body.length > maxBytes) throw new ApiError('request_too_large');
-  const coding = headers['content-encoding'] ?? 'identity';
+  const coding = headers['content-encoding'] || 'identity';
   // Otherwise, it would be reported as invalid JSON.
   if (coding.toLowerCase() !== 'identity')
     throw new ApiError('unsupported_media_type', {
