@@ -1,5 +1,5 @@
 import manifest from '../package.json' with { type: 'json' };
-import { type DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { fromAttributes, toAttributes, typedRead } from '../lib/store/items.ts';
 import { type Key, releaseKey } from '../lib/store/keys.ts';
 
@@ -32,37 +32,32 @@ export interface Table {
   name: string;
 }
 
-/** `unknown`: the table holds records, but no release. */
-export type TableState = 'absent' | 'empty' | 'unknown' | ReleaseRecord;
+/** `empty`: no deployment has ended yet. */
+export type TableState = 'absent' | 'empty' | ReleaseRecord;
 
 export async function tableState({ client, name }: Table): Promise<TableState> {
   try {
     const key = { TableName: name, Key: toAttributes(releaseKey), ConsistentRead: true };
     const { Item } = await client.send(new GetItemCommand(key));
-    if (Item) return releaseRecord(fromAttributes(Item));
-    const scan = new ScanCommand({ TableName: name, Limit: 1, ConsistentRead: true });
-    const { Items = [] } = await client.send(scan);
-    return Items.length > 0 ? 'unknown' : 'empty';
+    return Item ? releaseRecord(fromAttributes(Item)) : 'empty';
   } catch (error) {
     if (error instanceof Error && error.name === 'ResourceNotFoundException') return 'absent';
     throw error;
   }
 }
 
-/** Why a release can't be deployed over a table; undefined if it can. `upgrade` is the command to run. */
+/** Why a release can't be deployed over a table; undefined if it can. `place` tells the administration's command the table. */
 export function deploymentProblem(
   { name }: Table,
   state: TableState,
   { name: release, before }: Release,
-  upgrade: string,
+  place = '',
 ): string | undefined {
   if (state === 'absent' || state === 'empty') return undefined;
   const readable = [release, before].filter(Boolean).join(' or ');
-  if (state === 'unknown')
-    return `The table ${name} holds records and doesn't say which release wrote them, so ${release} can't be deployed over it. If only the first deployment of ${release} was interrupted, say so: ${upgrade} --written-by ${release}`;
   if (state.release === release || state.before === release) return undefined;
   if (state.release === before)
-    return `The table ${name} was written by release ${before}. Before ${release} is deployed, run: ${upgrade}`;
+    return `The table ${name} was written by release ${before}. Before ${release} is deployed, run: npm run admin -- upgrade${place}`;
   return `The table ${name} was written by release ${state.release}, and ${release} can only be deployed over a table of ${readable}.`;
 }
 

@@ -52,12 +52,3 @@ function isOrigin(value: string): boolean {
   const url = URL.parse(value);
   return /^https?:$/.test(url?.protocol ?? '') && url?.origin === value && !value.includes('*');
 }
-
-/** Predefined in every account; a configuration of the operator's own would need a name and a resource. */
-export const rollouts = z.enum([
-  'off',
-  'LambdaAllAtOnce',
-  ...[5, 10, 15, 30].map((minutes) => `LambdaCanary10Percent${minutes}Minutes`),
-  'LambdaLinear10PercentEvery1Minute',
-  ...[2, 3, 10].map((minutes) => `LambdaLinear10PercentEvery${minutes}Minutes`),
-]);

@@ -31,7 +31,6 @@ const full = {
   webAclArn: 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/nodes/1234abcd-12ab-34cd-56ef-1234567890ab',
   administrators: 'arn:aws:iam::123456789012:user/ada,arn:aws:iam::123456789012:user/grace',
   archiveAdministratorArn: 'arn:aws:iam::123456789012:role/archives',
-  rollout: 'LambdaCanary10Percent5Minutes',
 };
 
 /** The stages that are packaged to inspect what would be deployed. */

@@ -3,7 +3,7 @@ import * as config from '../../lib/config.ts';
 import * as kinds from '../../lib/variable-kinds.ts';
 import { accentProblem } from '@node-registry/site/colors';
 import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
-import { origins, publicAddress, rollouts, secretReference } from './parameter-rules.ts';
+import { origins, publicAddress, secretReference } from './parameter-rules.ts';
 
 export const variables = Object.assign(
   {},
@@ -159,7 +159,6 @@ export const parameters: Record<string, Parameter> = {
     kinds.textMatching(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
     'The only role that may change archives; it and the administration role alone may deny them. Empty: no role may change archives, and any that tags objects may deny them.',
   ),
-  rollout: required(rollouts, 'CodeDeploy configuration; `off`: all at once.'),
   restart: optional(
     kinds.textMatching(/^[\w:.+-]{1,64}$/, 'be 1 to 64 letters, digits and :.+-_'),
     'A new value restarts every function.',

@@ -5,14 +5,13 @@ import { defaultsOf, givenTo, valuesOf } from '../parameters/stage-parameters.ts
 import type { Values } from '../parameters/parameters.ts';
 import { deployedTemplate, earlierTemplate, stackOf } from './deployed-template.ts';
 import type { Framework, Template } from './framework.ts';
-import { lossesBetween } from './template-changes.ts';
 
 const yes = { usage: 'Accept other parameters than those of the last deployment', type: 'boolean' };
 
 /**
- * Rejects a deployment over a table of another release, one with other parameters than the last one, and one
- * that would lose a stage's data or addresses. The first checks run when the framework has read its
- * configuration, and has neither packaged nor sent anything. A rollback restores the parameters of its template.
+ * Rejects a deployment over a table of another release, and one with other parameters than the last one. These
+ * checks run when the framework has read its configuration, and has neither packaged nor sent anything. A rollback
+ * restores the parameters of its template.
  */
 export default class CheckRelease {
   readonly commands = {
@@ -38,7 +37,6 @@ export default class CheckRelease {
         const packaged = rememberedIn(template);
         // A package of an earlier day has its own.
         if (typeof packaged !== 'string') rejectChanges(framework, this.#deployed, packaged);
-        rejectLosses(framework, this.#deployed);
       },
       'before:rollback:rollback': async () => {
         const { timestamp } = framework.processedInput.options;
@@ -67,13 +65,8 @@ export default class CheckRelease {
 
 async function rejectOtherRelease(framework: Framework): Promise<void> {
   const table = await tableOf(framework);
-  const place = `--region ${framework.getProvider('aws').getRegion()} --table ${table.name}`;
-  const problem = deploymentProblem(
-    table,
-    await tableState(table),
-    release,
-    `npm run admin -- upgrade ${place}`,
-  );
+  const place = ` --region ${framework.getProvider('aws').getRegion()} --table ${table.name}`;
+  const problem = deploymentProblem(table, await tableState(table), release, place);
   if (problem !== undefined) throw new framework.classes.Error(problem);
 }
 
@@ -83,7 +76,7 @@ async function tableOf(framework: Framework): Promise<Table> {
   return { client: new DynamoDBClient(settings), name: framework.service.custom.tableName };
 }
 
-/** Forgotten parameters would remove a domain, or silence every alarm. */
+/** Forgotten parameters would remove a domain, or silence every alarm; another `bucketName` would be an empty bucket. */
 function rejectChanges(framework: Framework, deployed: Template, given: Values | string): void {
   const before = rememberedIn(deployed);
   if (before === 'none' || framework.processedInput.options.yes) return;
@@ -94,19 +87,5 @@ function rejectChanges(framework: Framework, deployed: Template, given: Values |
   if (changes.length === 0) return;
   throw new framework.classes.Error(
     `The stack ${stackOf(framework)} was deployed with other parameters:\n  ${changes.join('\n  ')}\nNothing was sent. Add --same to take the last deployment's for those that you don't give, or --yes to accept this.`,
-  );
-}
-
-/** A changed bucketName, or a removed domain or distribution, would break a running stage for its callers. */
-function rejectLosses({ service, classes }: Framework, deployed: Template): void {
-  const accepted = (process.env.ACCEPT_LOSS ?? '').split(',');
-  const nameOf = (loss: string) => String(loss.split(/[: ]/)[0]);
-  const losses = lossesBetween(deployed, service.provider.compiledCloudFormationTemplate).filter(
-    (loss) => !accepted.includes(nameOf(loss)),
-  );
-  if (losses.length === 0) return;
-  const names = [...new Set(losses.map(nameOf))].join(',');
-  throw new classes.Error(
-    `The stage would lose what it keeps: ${losses.join('; ')}. Deploy with the parameters of before. If nothing needs it any more (docs/deploy.md, "Change parameters"), set the variable ACCEPT_LOSS=${names}.`,
   );
 }

@@ -11,8 +11,7 @@ import { secureStores } from './secure-stores.ts';
 import { accountOrigins } from './upload-site.ts';
 
 /**
- * Finishes the template: removes disabled parts, orders resources that the framework leaves to chance, and
- * lets a failed deployment roll back resources that the framework would keep.
+ * Finishes the template: removes disabled parts, and orders resources that the framework leaves to chance.
  */
 export default class FinishTemplate {
   readonly hooks: Record<string, () => Promise<void>>;
@@ -31,7 +30,6 @@ export default class FinishTemplate {
         secureStores(template);
         orderApi(template);
         throttleRoutes(template, operations, values);
-        giveVersionsBack(template);
         delaySchedules(template);
         remember(template, givenTo(framework));
       },
@@ -67,8 +65,7 @@ function ofType(template: Template, type: string): [string, Resource][] {
 
 /**
  * CloudFormation can't create a stage with settings for a route that doesn't exist yet. A route must not lead
- * to a function, or to the alias of one when a rollout is switched on or off, that the API may not invoke
- * yet. And no function may give a provider a URL that doesn't exist yet.
+ * to a function that the API may not invoke yet. And no function may give a provider a URL that doesn't exist yet.
  */
 function orderApi(template: Template): void {
   const routes = ofType(template, 'AWS::ApiGatewayV2::Route').map(([id]) => id);
@@ -138,12 +135,6 @@ function showFunctions(template: Template, operations: readonly Operation[]): vo
 
 function wait(resource: Resource, ...names: string[]): void {
   resource.DependsOn = [...new Set([...[resource.DependsOn ?? []].flat(), ...names])];
-}
-
-/** A version left over from a failed update blocks the next: "a version for this function exists". */
-function giveVersionsBack(template: Template): void {
-  for (const [, version] of ofType(template, 'AWS::Lambda::Version'))
-    Object.assign(version, { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
 }
 
 /** The table is created last, after a slow distribution: an earlier schedule would fail until then. */

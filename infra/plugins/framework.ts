@@ -73,8 +73,4 @@ interface FrameworkFunction {
   /** In seconds, if it differs from the default. */
   timeout?: number;
   events: Record<string, unknown>[];
-  /** If set, events invoke the function under this alias. */
-  targetAlias?: { name: string; logicalId: string };
-  /** The version of this release, known once functions are compiled. */
-  versionLogicalId?: string;
 }

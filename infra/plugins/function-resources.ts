@@ -53,7 +53,7 @@ async function addResources(framework: Framework): Promise<void> {
     const own = statementsOf[name];
     if (!own) throw new classes.Error(`Nothing says what the role of ${name} allows.`);
     const lambda = resources[`${upperFirst(name)}LambdaFunction`];
-    resources[`${upperFirst(name)}Role`] = role('lambda', name, [
+    resources[`${upperFirst(name)}Role`] = roleOf(lambdaItself, name, [
       ...logs(String(lambda?.Properties.FunctionName)),
       ...own,
     ]);
@@ -76,6 +76,8 @@ async function addResources(framework: Framework): Promise<void> {
   const alarms = alarmResources(alarmsOf(stage), prefix, topics);
   Object.assign(resources, laneQueues(prefix), alarms, queries(stage.namespace));
 }
+
+const lambdaItself = { Principal: { Service: 'lambda.amazonaws.com' } };
 
 /** Queries of the logs of the functions, and of the gateway. */
 function queries(folder: string): Record<string, Resource> {
@@ -133,11 +135,6 @@ function logs(functionName: string) {
     { Effect: 'Allow', Action: 'logs:CreateLogStream', Resource: group },
     { Effect: 'Allow', Action: 'logs:PutLogEvents', Resource: own },
   ];
-}
-
-/** The permissions of an AWS service for this stage. */
-export function role(service: 'lambda' | 'codedeploy', name: string, statements: unknown[]): Resource {
-  return roleOf({ Principal: { Service: `${service}.amazonaws.com` } }, name, statements);
 }
 
 function roleOf(trusted: object, name: string, statements: unknown[]): Resource {

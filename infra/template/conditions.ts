@@ -22,7 +22,6 @@ export function conditionsOf(values: Values) {
     HidesGeneratedUrl: values.generatedUrl === 'off',
     RelaysNotifications: values.notifications === 'relay',
     ServesResults: values.notifications === 'relay' && values.resultRoutes !== 'off',
-    RollsOut: values.rollout !== 'off',
     ServesPeople: values.selfService === 'on',
     ServesAccount: Boolean(values.accountDomainName),
     AllowsAccount:

@@ -148,10 +148,6 @@ const rules: Record<string, [good: string, bad: string]> = {
     `arn:aws:iam::${account}:role/archives`,
     `arn:aws-us-gov:iam::${account}:role/archives|arn:aws:iam::${account}:user/me|arn:aws:sts::${account}:assumed-role/archives/me|*`,
   ],
-  rollout: [
-    'off|LambdaAllAtOnce|LambdaCanary10Percent5Minutes|LambdaLinear10PercentEvery1Minute',
-    'quickly|LambdaCanary99Percent1Minutes|LambdaLinear10PercentEvery1Minutes',
-  ],
   restart: ['2026-11-21T12:00:00Z|2', `a b|$(date)|${'x'.repeat(65)}`],
 };
 

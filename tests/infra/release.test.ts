@@ -8,7 +8,6 @@ import { upgradeTable } from '../../tools/admin/upgrade.ts';
 import { type Cut, cutProblems } from '../../tools/release/release-rules.ts';
 import { createTable } from '../../tools/local/dynamodb.ts';
 import { admin, adminJson } from '../support/admin.ts';
-import { addNode } from '../support/registry.ts';
 import { emptyTable, readTable } from '../support/table-image.ts';
 
 const table = { client: dynamodb, name: tableName() };
@@ -22,8 +21,6 @@ const escaped = release.name.replaceAll('.', '\\.');
 const tables = {
   empty: async () => {},
   absent: async () => {},
-  // 2.0.0 wrote records and no release.
-  'records of 2.0.0': () => addNode('acme', 'some-node'),
   'this release': () => writeRelease(table, { ...releaseKey, release: release.name, at }),
   'the next release': () =>
     writeRelease(table, { ...releaseKey, release: next.name, before: release.name, at }),
@@ -37,9 +34,8 @@ const tables = {
 
 beforeEach(emptyTable);
 
-const unknown = /^The table \S+ holds records and doesn't say which release wrote them, so \S+ can't be/;
 const first = new RegExp(
-  `^The table \\S+ was written by release ${escaped}\\. Before \\S+ is deployed, run: the command$`,
+  `^The table \\S+ was written by release ${escaped}\\. Before \\S+ is deployed, run: npm run admin -- upgrade --of-it$`,
 );
 const other = (name: string) =>
   new RegExp(
@@ -49,7 +45,6 @@ const other = (name: string) =>
 test.each<[keyof typeof tables, RegExp | undefined, RegExp | undefined]>([
   ['absent', undefined, undefined],
   ['empty', undefined, undefined],
-  ['records of 2.0.0', unknown, unknown],
   ['this release', undefined, first],
   ['the next release', undefined, undefined],
   ['the release after it', other(named(2)), undefined],
@@ -58,7 +53,7 @@ test.each<[keyof typeof tables, RegExp | undefined, RegExp | undefined]>([
 ])('a deployment accepts or rejects by name a table with %s', async (state, ofThis, ofNext) => {
   await tables[state]();
   const found = await tableState(state === 'absent' ? { ...table, name: 'absent' } : table);
-  const problems = [release, next].map((each) => deploymentProblem(table, found, each, 'the command'));
+  const problems = [release, next].map((each) => deploymentProblem(table, found, each, ' --of-it'));
 
   expect(problems).toEqual([ofThis, ofNext].map((each) => each && expect.stringMatching(each)));
 });
@@ -75,7 +70,7 @@ describe('npm run admin -- upgrade', () => {
     expect(await readTable()).toEqual(image);
   });
 
-  test.each<keyof typeof tables>(['records of 2.0.0', 'the release after it', 'the major before'])(
+  test.each<keyof typeof tables>(['the release after it', 'the major before'])(
     'rejects a table with %s, and changes nothing',
     async (state) => {
       await tables[state]();
@@ -86,14 +81,6 @@ describe('npm run admin -- upgrade', () => {
       expect(await readTable()).toEqual(before);
     },
   );
-
-  test('takes the word of an operator whose first deployment was interrupted, on this release only', async () => {
-    await tables['records of 2.0.0']();
-
-    expect((await admin('upgrade', '--written-by', '2.0.0')).status).toBe(1);
-    expect((await admin('upgrade', '--written-by', release.name)).status).toBe(0);
-    expect(await tableState(table)).toMatchObject({ release: release.name });
-  });
 
   test('leaves a table of the next release as it is, so that this one can be deployed again', async () => {
     await tables['the next release']();

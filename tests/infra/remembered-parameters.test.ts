@@ -64,7 +64,7 @@ describe('a deployment over a stage', () => {
 
   test('takes them from the last one, a file and the command line, the last of which counts', async () => {
     const file = join(project, '..', 'prod.parameters');
-    await writeFile(file, '# Of prod\n\ncorsOrigins=https://c.example.com\nrollout=\n');
+    await writeFile(file, '# Of prod\n\ncorsOrigins=https://c.example.com\nsite=\n');
     const origins = `--param=corsOrigins=${parameterSets.full.corsOrigins}`;
     await serverless('deploy', ['--stage', 'prod', '--same', '--unreleased', '--parameters', file, origins]);
     const packaged = await readFile(templateIn(join(project, '.serverless')), 'utf8');

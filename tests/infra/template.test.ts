@@ -22,7 +22,7 @@ test('is the reviewed tests/infra/template.json by default, which npm run templa
   const { file, template } = await packagedStage('default');
 
   // A stage is deployed in minutes, and CloudFormation takes 500.
-  expect(Object.keys(template.Resources).length).toBeLessThanOrEqual(220);
+  expect(Object.keys(template.Resources).length).toBeLessThanOrEqual(200);
   expect(reviewed(readFileSync(file, 'utf8'))).toBe(readFileSync(reviewedFile, 'utf8'));
 });
 
@@ -90,6 +90,15 @@ describe('the API', () => {
 });
 
 describe('the functions', () => {
+  test('get another variable, and with it new instances, for a restart', async () => {
+    const { template } = await packagedStage('minimal');
+    const lambdas = Object.values(template.Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function');
+
+    for (const { Properties } of lambdas)
+      expect(Properties.Environment.Variables.RESTART).toBe(parameterSets.minimal.restart);
+    expect(lambdas.length).toBeGreaterThan(15);
+  });
+
   test.each(functionNames)('gives %s exactly the variables that its bundle reads', async (name) => {
     const files = await unzip(full.zips.get(name) ?? Buffer.alloc(0));
     const bundle = [...files.values()].map(String).join('\n');

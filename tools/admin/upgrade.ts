@@ -11,15 +11,6 @@ import { Rejection } from './registry/administration.ts';
 import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { command } from './command.ts';
 
-interface Options {
-  release?: Release;
-  dryRun?: boolean;
-  /** The operator's statement about a table without a release record. */
-  writtenBy?: string | undefined;
-  /** The command that a rejection suggests. */
-  command?: string;
-}
-
 interface Upgrade {
   from: string;
   to: string;
@@ -28,17 +19,17 @@ interface Upgrade {
 /** Records this release in the table, which its deployment requires. Changes of records come before that. */
 export async function upgradeTable(
   table: Table,
-  { release = thisRelease, dryRun = false, writtenBy, command = 'npm run admin -- upgrade' }: Options = {},
+  { release = thisRelease, dryRun = false }: { release?: Release; dryRun?: boolean } = {},
 ): Promise<Upgrade> {
   const found = await tableState(table);
-  if (found === 'empty' || (found === 'unknown' && writtenBy === release.name)) {
+  if (found === 'empty') {
     if (!dryRun) await nameRelease(table, release);
     return { from: found, to: release.name };
   }
   if (found === 'absent') throw new Rejection(`There is no table ${table.name}.`);
-  if (found === 'unknown' || found.release !== release.before) {
-    const problem = deploymentProblem(table, found, release, command);
-    if (found === 'unknown' || problem !== undefined) throw new Rejection(problem ?? '');
+  if (found.release !== release.before) {
+    const problem = deploymentProblem(table, found, release);
+    if (problem !== undefined) throw new Rejection(problem);
     return { from: found.release, to: found.release };
   }
   const at = new Date().toISOString();
@@ -51,24 +42,11 @@ export const run = command({
   summary: 'Prepare the table for this release, before it is deployed',
   notes:
     'Records this release in the table, which its deployment requires. The previous release keeps serving meanwhile and\nafterwards. If interrupted, run it again.',
-  options: {
-    'dry-run': { about: 'Change nothing' },
-    'written-by': {
-      value: 'RELEASE',
-      about:
-        'The release that wrote a table without a release record: only if its first deployment was interrupted',
-    },
-  },
+  options: { 'dry-run': { about: 'Change nothing' } },
   examples: ['upgrade --dry-run', 'upgrade --region eu-west-1 --table node-registry-prod'],
   isDefault: true,
-  async run(_, options, { suggest }) {
-    const dryRun = options['dry-run'] ?? false;
-    const table = { client: dynamodb, name: tableName() };
-    const data = await upgradeTable(table, {
-      dryRun,
-      writtenBy: options['written-by'],
-      command: suggest('upgrade'),
-    });
+  async run(_, { 'dry-run': dryRun = false }) {
+    const data = await upgradeTable({ client: dynamodb, name: tableName() }, { dryRun });
     const text = dryRun
       ? `${data.from === data.to ? `The table stays at release ${data.to}.` : `The table would go from ${data.from} to release ${data.to}.`} Nothing was changed.`
       : `The table is now at release ${data.to}.`;

@@ -14,8 +14,6 @@ export const reviewedFile = 'tests/infra/template.json';
 export function reviewed(template: string): string {
   const release = JSON.stringify(JSON.parse(template).Outputs.Release.Value);
   const lasting = template
-    .replaceAll(/("\w+LambdaVersion)\w{20,}"/g, '$1"')
-    .replaceAll(/"CodeSha256": "[^"]+"/g, '"CodeSha256": ""')
     .replaceAll(/\/\d{13}-[\w:.-]+\//g, '/')
     .replaceAll(release, '""');
   return `${written(JSON.parse(lasting), '')}\n`;
