@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { stopDate } from '@node-registry/testing/clock';
 import { handler as publish } from '../../functions/publish-node-version.ts';
-import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
 import { memberIdOf } from '../../lib/caller.ts';
 import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
@@ -174,22 +172,4 @@ describe('node', () => {
 
     expect((await admin('node', 'show', 'loud')).stdout).toMatch(/^Name +Loud \[2J node$/m);
   });
-});
-
-test('host-node list lists the host nodes of that version only', async () => {
-  const nodeId = `hosts-${randomUUID()}`;
-  await addNode('acme', nodeId);
-  for (const version of ['1.0.0', '1.0.1']) await addVersion('acme', nodeId, version);
-  for (const hostNodeName of ['Load | all', 'Save']) {
-    const path = { nodeId, version: '1.0.0', hostNodeName };
-    await invoke(updateHostNode, 'update-host-node', { path, headers: { authorization: bearer('olga') } });
-  }
-
-  const names = (await adminJson('host-node', 'list', nodeId, 'v1.0')).map(
-    ({ host_node_name }: { host_node_name: string }) => host_node_name,
-  );
-  const none = await adminJson('host-node', 'list', nodeId, '1.0.1');
-
-  expect(names).toEqual(['Load | all', 'Save']);
-  expect(none).toEqual([]);
 });

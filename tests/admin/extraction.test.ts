@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as extractHostNodes } from '../../functions/extract-host-nodes.ts';
 import { extractor, writeHostNodes } from '../../lib/registry/extraction.ts';
-import { changeHostNode } from '../../lib/registry/host-nodes.ts';
 import { refreshHostNodes } from '../../lib/index/node-files.ts';
+import { changeHostNode } from '../../lib/registry/host-nodes.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { seed } from '../../tools/local/seed.ts';
@@ -11,8 +11,8 @@ import { readIndexFile } from '../support/bucket-objects.ts';
 import { runQueue } from '../support/queue.ts';
 import { setFields, storedNode } from '../support/registry.ts';
 import { finalize, publish, put } from '../support/uploads.ts';
-import { handOver } from '../support/work.ts';
 import { hostNodesPath } from '@node-registry/registry-rules/index-paths';
+import { handOver } from '../support/work.ts';
 import { zip } from '@node-registry/testing/zip';
 
 const code = (names: string[]) => `class N:
@@ -42,8 +42,6 @@ async function publishPack(nodeId: string, names: string[]): Promise<Upload> {
   return upload;
 }
 
-const listed = (nodeId: string) => adminJson('host-node', 'list', nodeId, '1.0.0');
-
 describe('node-version extract', () => {
   test('has the host nodes of a version read again, keeps edits, shows no others, and leaves a history', async () => {
     const upload = await publishPack('again', ['Kept', 'Edited']);
@@ -63,7 +61,9 @@ describe('node-version extract', () => {
     await work();
 
     expect(stdout).toBe('Version 1.0.0 of "again" is read again within a minute.\n');
-    expect(await listed('again')).toEqual([
+    await refreshHostNodes(soon(), 'again', '1.0.0');
+    const { content } = await readIndexFile(hostNodesPath('again', '1.0.0'));
+    expect(content.host_nodes).toEqual([
       expect.objectContaining({ host_node_name: 'Edited', category: 'theirs', function: 'run' }),
       { host_node_name: 'Gone but edited', category: 'theirs' },
       expect.objectContaining({ host_node_name: 'Kept', category: 'ours', function: 'run' }),
@@ -77,9 +77,6 @@ describe('node-version extract', () => {
     });
     const entry = { action: 'node-version extract', subject: 'again 1.0.0' };
     expect(await adminJson('history', 'node', 'again')).toContainEqual(expect.objectContaining(entry));
-    await refreshHostNodes(soon(), 'again', '1.0.0');
-    const { content } = await readIndexFile(hostNodesPath('again', '1.0.0'));
-    expect(content.host_nodes).toEqual(await listed('again'));
     const edit = (hostNodeName: string) =>
       changeHostNode(soon(), { ...upload, hostNodeName, changes, caller }).catch(({ code }) => code);
     expect([await edit('Gone'), await edit('Kept')]).toEqual(['host_node_not_found', expect.any(Object)]);
@@ -114,16 +111,4 @@ describe('node-version extract', () => {
       [1, 'Version 1.0.0 of "ahead" was read by extractor 99.\n'],
     ]);
   });
-});
-
-test('host-node list has titles', async () => {
-  const upload = await publish('titled', '1.0.0');
-  const titles = 'NODE_DISPLAY_NAME_MAPPINGS = {"Plain": "A plain title"}\n';
-  await put(upload, zip([{ name: '__init__.py', data: `${code(['Plain'])}${titles}` }]));
-  await finalize(upload);
-  await work();
-
-  expect((await admin('host-node', 'list', 'titled', '1.0.0')).stdout).toMatch(
-    /^NAME +TITLE +POLICY .*\nPlain +A plain title +/,
-  );
 });

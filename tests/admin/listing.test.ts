@@ -57,7 +57,7 @@ test.each([
   ['member remove acme nobody', 'The publisher "acme" has no member "nobody".'],
   ['node-version show no-node 1.0.0', 'There is no node "no-node".'],
   ['node ban first_node --reason x', 'There is no node "first_node"; did you mean "first-node"?'],
-  ...['node-version show', 'node-version ban --reason x', 'host-node list'].flatMap((line) =>
+  ...['node-version show', 'node-version ban --reason x'].flatMap((line) =>
     ['9.0.0', 'nightly'].map((version) => [
       `${line} first-node ${version}`,
       `The node "first-node" has no version "${version}".`,

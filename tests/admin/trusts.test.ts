@@ -56,19 +56,24 @@ describe('npm run admin -- trust', () => {
   });
 
   test.each([
-    ['--repository nodes', '"nodes" is not an owner and a repository, such as octo/nodes.'],
-    ['--workflow release', '"release" is not the name of a file that ends in .yml or .yaml.'],
-    ['--issuer jenkins', '"jenkins" is not github, gitlab or the address of an issuer.'],
+    ['--repository nodes', 'repository must be an owner and a repository'],
+    ['--workflow release', 'workflow must be the name of a file that ends in .yml or .yaml'],
+    ['--job-workflow release.yml', 'job_workflow must be a workflow file with its repository and ref'],
+    ['--issuer jenkins', 'issuer must be the URL of an issuer'],
     ...['main', 'refs/pull/1/merge', 'refs/*', 'refs/heads/a*b', '*'].map((ref) => [
       `--ref ${ref}`,
-      `"${ref}" is not a branch or a tag, such as refs/heads/main or refs/tags/v*.`,
+      'ref must be a branch or a tag, such as refs/tags/v*',
     ]),
-    ['--node .x', '".x" is not the id of a node.'],
+    ['--event pull_request_target', 'event must be an event, and none of a pull request'],
+    [
+      '--node .x',
+      'node_id must be letters, digits, ".", "_" or "-", beginning and ending with a letter or digit',
+    ],
   ])('exits with 2 and one sentence: %s', async (options = '', sentence = '') => {
     // Of an option that is given twice, the last one counts.
     const result = await admin('trust', 'add', 'acme', ...job, ...options.split(' '));
 
-    expect(result).toEqual({ status: 2, stdout: '', stderr: `${sentence}\n` });
+    expect(result).toEqual({ status: 2, stdout: '', stderr: `The ${sentence}.\n` });
   });
 
   test('rejects a trust that is there, whatever the case of its names, until it is removed', async () => {

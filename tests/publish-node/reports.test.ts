@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { admin, adminJson } from '../support/admin.ts';
+import { admin } from '../support/admin.ts';
 import { folder } from '@node-registry/testing/folders';
 import { publishNode } from '@node-registry/testing/publish-node';
 import { startRegistry } from '../support/publishing.ts';
 import { serve } from '../support/serve.ts';
 import { writeFiles } from '@node-registry/testing/shell';
-import { addNode, addPublisher, addVersion, storedItem } from '../support/registry.ts';
+import { addNode, addPublisher, addVersion, shownHostNodes, storedItem } from '../support/registry.ts';
 import { until } from '@node-registry/testing/until';
 
 const { access, api, events } = await startRegistry();
@@ -270,7 +270,7 @@ describe('the host nodes of a publish', () => {
     expect(text.stdout).toMatch(/^ {2}Save it {2}\(\?: run\)\n(?: {4}.*\n){2} {4}left open: category: /m);
     expect(text.stdout).toMatch(/\n2 in all\.\nNothing was sent\.\n$/);
     expect(plan).toMatchObject({ host_node_extract_status: 'success', host_node_notes: [] });
-    expect(await adminJson('host-node', 'list', 'foreseen', '1.0.0')).toEqual(foreseen.map(storedFields));
+    expect(await shownHostNodes('foreseen')).toEqual(foreseen.map(storedFields));
   });
 
   /** The table has no attributes for what is sure. */
@@ -310,7 +310,7 @@ describe('the host nodes of a publish', () => {
     const failed = { host_node_extract_status: 'failed', host_node_extract_reason: reason };
 
     expect(plan).toMatchObject(failed);
-    expect(plan.host_nodes.map(storedFields)).toEqual(await adminJson('host-node', 'list', node, '1.0.0'));
+    expect(plan.host_nodes.map(storedFields)).toEqual(await shownHostNodes(node));
     expect(published).toMatchObject({ ...failed, status: 'published' });
   });
 

@@ -2,9 +2,17 @@ import {
   createPersonalAccessToken,
   hashPersonalAccessToken,
 } from '@node-registry/registry-rules/personal-access-tokens';
+import type { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import { putMember } from '../../lib/registry/members.ts';
 import { createPublisher } from '../../lib/registry/profiles.ts';
-import { type NodeRecord, nodeRecord } from '../../lib/registry/records.ts';
+import { storedHostNodes } from '../../lib/index/node-files.ts';
+import {
+  hostNodeView,
+  type NodeRecord,
+  nodeRecord,
+  nodeVersionRecord,
+  standingEntry,
+} from '../../lib/registry/records.ts';
 import { createToken } from '../../lib/registry/tokens.ts';
 import type { Item } from '../../lib/store/items.ts';
 import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
@@ -84,6 +92,16 @@ export async function putItem(item: Key & Item): Promise<void> {
 export async function storedItem(pk: string, sk: string): Promise<Item | undefined> {
   const [item] = await get(soon(), { pk, sk });
   return item;
+}
+
+/** The host nodes that a version shows. */
+export async function shownHostNodes(nodeId: string, label = '1.0.0'): Promise<HostNode[]> {
+  const { pk, sk } = nodeVersionKey(nodeId, label);
+  const version = nodeVersionRecord({ ...(await storedItem(pk, sk)) });
+  const entries = await storedHostNodes(soon(), nodeId, label);
+  return entries
+    .flatMap((entry) => standingEntry(entry, version) ?? [])
+    .map((entry) => hostNodeView(entry, undefined));
 }
 
 export async function storedNode(id: string): Promise<NodeRecord | undefined> {

@@ -1,6 +1,5 @@
 import type { Command } from './command.ts';
 import * as history from './commands/history.ts';
-import * as hostNodes from './commands/host-nodes.ts';
 import * as indexFiles from './commands/index-files.ts';
 import * as limits from './commands/limits.ts';
 import * as members from './commands/members.ts';
@@ -53,11 +52,9 @@ export const commands: Record<string, Command> = {
   'node-version restore': nodeVersions.restore,
   'node-version ban': nodeVersions.ban,
   'node-version unban': nodeVersions.unban,
-  'host-node list': hostNodes.list,
   'index rebuild': indexFiles.rebuild,
   'history publisher': history.ofPublisher,
   'history node': history.ofNode,
-  'history list': history.since,
   'limit set': limits.set,
   'limit show': limits.show,
   'limit list': limits.list,

@@ -1,24 +1,18 @@
 import {
-  type HistoryRecord,
-  historyRecord,
-  hostNodeRecord,
   type NodeRecord,
   nodeRecord,
   type NodeVersionRecord,
   nodeVersionRecord,
-  pickFields,
   type PublisherRecord,
   publisherRecord,
-  standingEntry,
 } from '../../lib/registry/records.ts';
 import { findPublisher, noSuchVersion } from '../../lib/registry/changes.ts';
 import { listOwnedNodes } from '../../lib/registry/moves.ts';
 import { listVersions } from '../../lib/registry/node-versions.ts';
-import { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import { normalizeVersion } from '@node-registry/registry-rules/version-label';
-import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
+import { nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
-import { listItems, newContext, readNode, readPublisher, scan, scanFor } from './registry/administration.ts';
+import { newContext, readNode, readPublisher, scan, scanFor } from './registry/administration.ts';
 
 /** Administrators' read-only listings and counts. */
 
@@ -74,17 +68,6 @@ function scanVersions(wanted: Wanted, fields: readonly string[] = []) {
   });
 }
 
-/** Every change since a time, the oldest first. Reads the whole table. */
-export async function listHistorySince(since: string): Promise<HistoryRecord[]> {
-  const entries = scan({
-    FilterExpression: 'begins_with(sk, :sk) AND #at >= :since',
-    ExpressionAttributeNames: { '#at': 'at' },
-    ExpressionAttributeValues: { ':sk': { S: 'HISTORY#' }, ':since': { S: since } },
-  });
-  const all = await Array.fromAsync(entries, historyRecord);
-  return all.sort((a, b) => a.at.localeCompare(b.at, 'en'));
-}
-
 export async function listNodes(publisherId: string): Promise<NodeRecord[]> {
   await readPublisher(publisherId);
   const nodes: NodeRecord[] = [];
@@ -108,14 +91,6 @@ export async function showNode(nodeId: string): Promise<{ node: NodeRecord; publ
   // It may not have followed a rename yet.
   const publisher = await findPublisher(newContext(), node.publisher_id);
   return { node, publisher: publisher ?? (await readPublisher(node.publisher_id)) };
-}
-
-export async function listHostNodes(nodeId: string, label: string): Promise<HostNode[]> {
-  const version = await showNodeVersion(nodeId, label);
-  const items = await listItems(hostNodeKey(nodeId, version.version, ''));
-  return items
-    .flatMap((item) => standingEntry(hostNodeRecord(item), version) ?? [])
-    .map((entry) => pickFields<HostNode>(entry, HostNode));
 }
 
 /** The scope of a publisher's ban, as the end of a sentence. */

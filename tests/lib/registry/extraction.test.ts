@@ -16,10 +16,10 @@ import {
   addPublisher,
   addVersion,
   setFields,
+  shownHostNodes,
   storedItem,
   storedNode,
 } from '../../support/registry.ts';
-import { listHostNodes } from '../../../tools/admin/listing.ts';
 import '../../support/patience.ts';
 
 const caller = { userId: 'admin', isAdmin: true };
@@ -138,7 +138,7 @@ test('keeps an entry of a newer extractor when an older one ends later', async (
   await writeHostNodes(inTime(), archive, found(2, ['entry']));
   await writeHostNodes(inTime(), archive, found(1, ['entry']));
 
-  expect(await listHostNodes('older-late', '1.0.0')).toMatchObject([{ category: 'read by 2' }]);
+  expect(await shownHostNodes('older-late', '1.0.0')).toMatchObject([{ category: 'read by 2' }]);
 });
 
 test('keeps an edit of an entry that an extraction would write meanwhile', async () => {
@@ -150,7 +150,7 @@ test('keeps an edit of an entry that an extraction would write meanwhile', async
   await writeHostNodes(inTime(), archive, found(2, ['entry']));
 
   expect(edited.happened()).toBe(true);
-  expect(await listHostNodes('edited-meanwhile', '1.0.0')).toMatchObject([{ category: 'theirs' }]);
+  expect(await shownHostNodes('edited-meanwhile', '1.0.0')).toMatchObject([{ category: 'theirs' }]);
 });
 
 function withoutOpen(fields: object): object {
@@ -210,7 +210,7 @@ test("extractions by any extractors and edits end with people's edits over the n
       const archive = await fresh();
       for (const step of steps) await take(archive, step);
 
-      expect(await listHostNodes(archive.node_id, '1.0.0')).toEqual(expectedEntries(steps));
+      expect(await shownHostNodes(archive.node_id, '1.0.0')).toEqual(expectedEntries(steps));
     }),
     { numRuns: runsOf(1.5) },
   );
@@ -256,7 +256,7 @@ describe('the entries of a version', () => {
     const nodes = new Map(nodesOf(200, 'a'));
     const write = (context: Context) => writeHostNodes(context, archive, { by: 1, nodes });
     expect(await write({ deadline: 0 })).toBe(false);
-    expect(await listHostNodes('no-time', '1.0.0')).toEqual([]);
+    expect(await shownHostNodes('no-time', '1.0.0')).toEqual([]);
     const first = await writesOf(async (context) => expect(await write(context)).toBe(false), 100);
     const second = await writesOf(async () => expect(await write(inTime())).toBe(true));
 

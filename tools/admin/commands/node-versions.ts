@@ -1,6 +1,6 @@
 import { compareVersions, normalizeVersion } from '@node-registry/registry-rules/version-label';
 import { changeWithdrawal, readAgain, setFlag } from '../registry/node-versions.ts';
-import { type Changed, newContext } from '../registry/administration.ts';
+import { newContext } from '../registry/administration.ts';
 import { aligning } from '../alignment.ts';
 import { describeNodeVersion, findVersions, showNode, showNodeVersion } from '../listing.ts';
 import { restoreVersion, withdrawVersion } from '../../../lib/registry/edit-version.ts';
@@ -11,7 +11,7 @@ import { command, type CommandResult, readNamed, textOf, UsageError } from '../c
 import { fields, table } from '@node-registry/command-line/table';
 import * as bans from '../../../lib/registry/bans.ts';
 import { inParts } from '../../../lib/in-parallel.ts';
-import { noSuchVersion } from '../../../lib/registry/changes.ts';
+import { type Changed, noSuchVersion } from '../../../lib/registry/changes.ts';
 
 const reason = {
   value: 'TEXT',

@@ -12,7 +12,7 @@ import {
   sized,
 } from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
-import { existingNode } from '../../../lib/registry/changes.ts';
+import { change, existingNode } from '../../../lib/registry/changes.ts';
 import { type NodeRecord, type PublisherRecord, pickFields } from '../../../lib/registry/records.ts';
 import { Node } from '@node-registry/registry-rules/schemas/node';
 import { present } from '../../../lib/store/items.ts';
@@ -20,7 +20,7 @@ import { nodeKey } from '../../../lib/store/keys.ts';
 import { updating } from '../../../lib/store/write.ts';
 import { parseAsWritten } from '../../../lib/json.ts';
 import { setNodeBan } from '../../../lib/registry/bans.ts';
-import { administer, newContext } from '../registry/administration.ts';
+import { newContext } from '../registry/administration.ts';
 
 const statuses: Record<string, NodeRecord['status']> = {
   active: 'NodeStatusActive',
@@ -116,7 +116,7 @@ export const limit = command({
     if (!/^[1-9]\d{0,5}$/.test(versions))
       throw new UsageError('--versions must be a whole number from 1 to 999999.');
     const [of, max_versions] = [nodeKey(nodeId), Number(versions)];
-    const { changed } = await administer(actor, { first: { item: of } }, ({ item }) => {
+    const { changed } = await change(newContext(), actor, { first: { item: of } }, ({ item }) => {
       const node = existingNode(item, nodeId);
       if (node.max_versions === max_versions) return { done: undefined };
       return {

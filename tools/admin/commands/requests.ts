@@ -15,8 +15,8 @@ import { readNotification } from '../../../lib/notifications/provider-notificati
 import { slotRecord } from '../../../lib/attempts/slot.ts';
 import type { AttemptRecord } from '../../../lib/attempts/attempt.ts';
 import { idempotencyKey, notificationsOf } from '../../../lib/store/keys.ts';
-import { get } from '../../../lib/store/read.ts';
-import { listItems, newContext } from '../registry/administration.ts';
+import { get, queryAll } from '../../../lib/store/read.ts';
+import { newContext } from '../registry/administration.ts';
 
 export const show = command({
   parameters: ['id'],
@@ -139,7 +139,7 @@ async function readAround(usage: AttemptRecord): Promise<FoundRequest> {
   const [answer, task, notifications] = await Promise.all([
     key_hash === undefined ? undefined : findAnswer(key_hash),
     task_hash === undefined ? undefined : readTask(newContext(), task_hash),
-    task_hash === undefined ? [] : listItems(notificationsOf(task_hash)),
+    task_hash === undefined ? [] : queryAll(newContext(), notificationsOf(task_hash)),
   ]);
   const shown = notifications.map((item) => {
     const { id, state, at, result, tries, last_error } = notificationRecord(item);

@@ -1,7 +1,7 @@
-import * as z from 'zod/mini';
 import { issuerNamed } from '@node-registry/registry-rules/ci-issuers';
-import { NodeId } from '@node-registry/registry-rules/names';
+import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
 import { table } from '@node-registry/command-line/table';
+import { contracts } from '../../../lib/contracts/self-service/credentials.ts';
 import type { TrustRecord } from '../../../lib/registry/records.ts';
 import { addTrust, describeTrust, listTrusts, removeTrust } from '../../../lib/registry/trusts.ts';
 import { command, UsageError } from '../command.ts';
@@ -54,25 +54,17 @@ export const add = command({
     { repository, workflow, issuer = 'github', environment, ref, event, node, ...others },
     { actor },
   ) {
-    const address = /^https?:\/\/\S+$/;
-    const repositoryName = /^[\w.-]+(?:\/[\w.-]+)+$/;
-    const refName = /^refs\/(?:heads|tags)\/[^\s*]*\*?$/;
-    const file = workflow.replace(/^\.github\/workflows\//, '');
-    const trust = await addTrust(newContext(), actor, publisher, {
-      issuer: requireMatch(issuerNamed(issuer), address, 'github, gitlab or the address of an issuer'),
-      repository: requireMatch(repository, repositoryName, 'an owner and a repository, such as octo/nodes'),
-      workflow: requireMatch(file, /^\S+\.ya?ml$/, 'the name of a file that ends in .yml or .yaml'),
-      // A token names the whole file, so a part of it would match none.
-      job_workflow: requireMatch(
-        others['job-workflow'],
-        /^[\w.-]+\/[\w.-]+\/\.github\/workflows\/\S+\.ya?ml@\S+$/,
-        'a workflow file with its repository and ref',
-      ),
-      environment,
-      ref: requireMatch(ref, refName, 'a branch or a tag, such as refs/heads/main or refs/tags/v*'),
-      event: requireMatch(event, /^(?!pull_request)[a-z_]+$/, 'an event, and none of a pull request'),
-      node_id: node === undefined ? undefined : requireNodeId(node),
-    });
+    const wanted = {
+      issuer: issuerNamed(issuer),
+      repository,
+      workflow: workflow.replace(/^\.github\/workflows\//, ''),
+      job_workflow: others['job-workflow'],
+      ...{ environment, ref, event, node_id: node },
+    };
+    const { data, error } = contracts.createTrust.body.safeParse(wanted);
+    const [issue] = error?.issues ?? [];
+    if (issue) throw new UsageError(`The ${issue.path.join('.')} ${issueSentence(issue, wanted)}.`);
+    const trust = await addTrust(newContext(), actor, publisher, { ...wanted, ...data });
     return {
       data: shown(trust),
       text: `"${publisher}" trusts ${describeTrust(trust)}, by the trust ${trust.id}.`,
@@ -120,17 +112,6 @@ export const remove = command({
     return { data: { id, revoked_at: since }, text: `The trust ${id} has been removed since ${since}.` };
   },
 });
-
-function requireNodeId(id: string): string {
-  const { data, error } = z.safeParse(NodeId, id);
-  if (error) throw new UsageError(`"${id}" is not the id of a node.`);
-  return data;
-}
-
-function requireMatch<Text extends string | undefined>(text: Text, shape: RegExp, what: string): Text {
-  if (text === undefined || shape.test(text)) return text;
-  throw new UsageError(`"${text}" is not ${what}.`);
-}
 
 function shown({ pk: _, sk: __, revision: ___, ...trust }: TrustRecord) {
   return trust;

@@ -1,35 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import { ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import type { Context } from '../../../lib/context.ts';
-import {
-  type Changed,
-  change,
-  existingNode,
-  existingPublisher,
-  type Outcome,
-} from '../../../lib/registry/changes.ts';
+import { existingNode, existingPublisher } from '../../../lib/registry/changes.ts';
 import { latestFirst } from '../../../lib/registry/history.ts';
 import {
-  type Change,
-  historyOf,
   type HistoryRecord,
   historyRecord,
   type NodeRecord,
-  type Operator,
   type PublisherRecord,
 } from '../../../lib/registry/records.ts';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
 import { historyKeysOf, type Key, nodeKey, publisherKey } from '../../../lib/store/keys.ts';
 import { get, queryAll } from '../../../lib/store/read.ts';
-import type { Found, Named, Once, Reads } from '../../../lib/store/decide.ts';
 import { dynamodb, tableName, untilAnswered } from '../../../lib/store/dynamodb.ts';
-import type { Write } from '../../../lib/store/write.ts';
-
-/*
- * Changes without an endpoint. Each reads, decides, and writes on the condition that the read state still
- * holds, so it undoes no publish, upload or other administrator's change. Its transaction includes a history
- * record.
- */
 
 const patienceMs = 10_000;
 
@@ -37,36 +19,11 @@ export function newContext(): Context {
   return { deadline: Date.now() + patienceMs };
 }
 
-export type { Changed };
-
-/** Writes a decision with its history, which names the actor. */
-export const administer: Administer = (...decided) => change(newContext(), ...decided);
-
-type Administer = <First extends Named, Result, Then extends Named = Record<never, never>>(
-  actor: Operator,
-  reads: Reads<First, Then>,
-  decision: (found: Found<First> & Found<Then>, once: Once) => Outcome<Result>,
-) => Promise<Changed<Result>>;
-
-/** The history entry of an administrator's change. */
-export function adminHistory(
-  actor: Operator,
-  change: Change,
-  once: Once = { id: randomUUID(), now: Date.now() },
-): Write {
-  return historyOf(actor, change, once);
-}
-
 /** The changes of administrators and owners to a publisher or a node, the latest first. */
 export async function listHistory(key: Key): Promise<HistoryRecord[]> {
   const sides = [historyKeysOf(key, 'OWNERS'), historyKeysOf(key, 'REGISTRY')];
-  const items = await Promise.all(sides.map(listItems));
+  const items = await Promise.all(sides.map((side) => queryAll(newContext(), side)));
   return latestFirst(items.flat().reverse().map(historyRecord));
-}
-
-/** Every item of a partition whose sort key begins as the given one does, in the order of their sort keys. */
-export function listItems(key: Key): Promise<Item[]> {
-  return queryAll(newContext(), key);
 }
 
 /** The named record, or an error sentence if it doesn't exist, as for a node. */

@@ -1,11 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { callerName, erasedCaller, memberIdOf } from '../../../lib/caller.ts';
 import { inParallel } from '../../../lib/in-parallel.ts';
-import { type PublisherRecord, publisherRecord, type Operator } from '../../../lib/registry/records.ts';
+import {
+  historyOf,
+  type Operator,
+  type PublisherRecord,
+  publisherRecord,
+} from '../../../lib/registry/records.ts';
 import { keyOfAccount } from '../../../lib/attempts/account.ts';
 import { type Changes, present, typedRead } from '../../../lib/store/items.ts';
 import { type Key, keyOf, personKey, subjectOf } from '../../../lib/store/keys.ts';
 import { remove, transact, update } from '../../../lib/store/write.ts';
-import { adminHistory, newContext, Rejection, scan } from './administration.ts';
+import { newContext, Rejection, scan } from './administration.ts';
 import { isLastOwner } from '../../../lib/registry/publishers.ts';
 import { removeMember } from '../../../lib/registry/members.ts';
 
@@ -90,7 +96,8 @@ export async function erasePerson(
   });
   const records = publishers.length + naming.length;
   const change = { of: keyOfAccount(erasedCaller(caller)), action: 'person erase', subject: 'erased' };
-  if (records > 0) await transact(newContext(), [adminHistory(actor, change)]);
+  const once = { id: randomUUID(), now: Date.now() };
+  if (records > 0) await transact(newContext(), [historyOf(actor, change, once)]);
   return records;
 }
 

@@ -1,6 +1,6 @@
-import type { Operator } from '../../../lib/registry/records.ts';
 import { randomUUID } from 'node:crypto';
 import { callerHash } from '../../../lib/caller.ts';
+import { historyOf, type Operator } from '../../../lib/registry/records.ts';
 import { type AccountRecord, entryName, keyOfAccount } from '../../../lib/attempts/account.ts';
 import type { AttemptRecord } from '../../../lib/attempts/attempt.ts';
 import type { TaskRecord } from '../../../lib/notifications/records.ts';
@@ -8,7 +8,7 @@ import { always, type Changes, type Clause, Plus, present } from '../../../lib/s
 import { accountKey, taskKey } from '../../../lib/store/keys.ts';
 import { checking, transact, update, updating, type Write } from '../../../lib/store/write.ts';
 import { owesNothing } from '../../../lib/work/owe.ts';
-import { adminHistory, newContext } from '../registry/administration.ts';
+import { newContext } from '../registry/administration.ts';
 import type { BilledTask } from './bill.ts';
 import { usagePages } from './usage.ts';
 
@@ -74,7 +74,7 @@ export async function concludeAll(
   for (const ending of endings) {
     const next = { before: sums.before + ending.record.credits, after: sums.after + ending.credits };
     const detail = `${done.length + 1} from ${from} to ${to}: ${next.before} -> ${next.after} credits`;
-    const history = { ...adminHistory(actor, { ...change, detail }, once), when: always };
+    const history = { ...historyOf(actor, { ...change, detail }, once), when: always };
     if (!(await conclude(caller, ending, isTask, history))) continue;
     sums = next;
     done.push(ending);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { deleting, updating } from '../../../lib/store/write.ts';
 import { callerHash } from '../../../lib/caller.ts';
+import { change } from '../../../lib/registry/changes.ts';
 import type { HistoryRecord, Operator } from '../../../lib/registry/records.ts';
 import {
   type AccountRecord,
@@ -10,9 +11,9 @@ import {
   type CallerLimits,
 } from '../../../lib/attempts/account.ts';
 import { blockKey, type Key, limitsKey } from '../../../lib/store/keys.ts';
-import { get } from '../../../lib/store/read.ts';
+import { get, queryAll } from '../../../lib/store/read.ts';
 import { always, type Clause, typedRead } from '../../../lib/store/items.ts';
-import { administer, listHistory, listItems, newContext } from '../registry/administration.ts';
+import { listHistory, newContext } from '../registry/administration.ts';
 
 /** Lists a caller that has its own limits: accounts can only be found by their caller. */
 interface LimitsRecord extends Key {
@@ -75,12 +76,12 @@ async function changeLimits(
   caller: string,
   action: string,
   detail: string | undefined,
-  change: (own: CallerLimits) => CallerLimits | undefined,
+  edit: (own: CallerLimits) => CallerLimits | undefined,
 ): Promise<ChangedLimits> {
   const key = keyOfAccount(caller);
-  const { result, changed } = await administer(actor, { first: { item: key } }, ({ item }) => {
+  const { result, changed } = await change(newContext(), actor, { first: { item: key } }, ({ item }) => {
     const account = accountRecord(item);
-    const next = change(account?.limits ?? { id: '', values: {} });
+    const next = edit(account?.limits ?? { id: '', values: {} });
     if (!next) return { done: { caller, limits: account?.limits, hasPaid: hasPaid(account) } };
     const limits = { ...next, id: randomUUID() };
     const seen: Clause<AccountRecord> = account?.limits
@@ -116,6 +117,6 @@ export async function showLimits(
 }
 
 export async function listLimits(): Promise<CallerWithLimits[]> {
-  const items = await listItems(limitsKey(''));
+  const items = await queryAll(newContext(), limitsKey(''));
   return items.map(limitsRecord).map(({ caller, limits }) => ({ caller, limits }));
 }
