@@ -1,17 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/write-index.ts';
-import { s3 } from '../../lib/bucket/bucket.ts';
+import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import * as paths from '@node-registry/registry-rules/index-paths';
-import type { CatalogEntry } from '@node-registry/registry-rules/schemas/index-files';
-import { hostNodeBansKey, hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
-import { drainQueue } from '../../tools/local/consume-queue.ts';
+import type { PublicVersion } from '@node-registry/registry-rules/schemas/index-files';
+import {
+  hostNodeBansKey,
+  hostNodeKey,
+  type Key,
+  nodeKey,
+  nodeVersionKey,
+  ownedNodeKey,
+  publisherKey,
+} from '../../lib/store/keys.ts';
+import { drainQueue, eventOf } from '../../tools/local/consume-queue.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { limitPages } from '../support/admin.ts';
+import { admin, limitPages } from '../support/admin.ts';
 import { keysBelow, readIndexFile as read, readObject } from '../support/bucket-objects.ts';
 import { stopDate } from '@node-registry/testing/clock';
-import { failCalls, intercept } from '../support/intercept.ts';
+import { beforeNext, failCalls, intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
 import {
   active,
@@ -24,19 +33,16 @@ import {
   published,
 } from '../support/index-nodes.ts';
 import { indexChanges } from '../support/queue.ts';
-import {
-  addNode,
-  addPublisher,
-  addVersion,
-  putItem,
-  setFields,
-  setPublisherFields,
-} from '../support/registry.ts';
+import { addPublisher, addVersion, putItem, setFields, setPublisherFields } from '../support/registry.ts';
 import { streamEventOf } from '../support/table-stream.ts';
+import { setVariables } from '../support/variables.ts';
 import { finalize, publish, put, putObject } from '../support/uploads.ts';
 import { zip } from '@node-registry/testing/zip';
 
-const { catalogPath, configPath, hostNodesPath, nodePath, pieceOf, readmePath } = paths;
+const { catalogPath, configPath, hostNodesPath, nodePath, pieceOf, readmePath, versionPagePath } = paths;
+
+// Of megabytes, on a busy machine.
+jest.setTimeout(60_000);
 
 /** The distribution and then a browser keep a file this long, so that a ban shows within a minute. */
 const cacheControl = 'public, max-age=30';
@@ -54,6 +60,9 @@ async function linesOf(id: string, pieces = 16): Promise<object[]> {
   return content.nodes.filter((entry: { id: string }) => entry.id === id);
 }
 
+const page = async (key: string) => (await readObject(key)).text;
+const messageOf = (keys: Key[]) => eventOf([{ MessageId: 'a-message', Body: JSON.stringify({ keys }) }]);
+
 /** What the first publisher brings. */
 const first = new Map<string, Awaited<ReturnType<typeof read>>>();
 
@@ -65,6 +74,8 @@ beforeAll(async () => {
   await follow(publisherKey('acme'));
   for (const key of await keysBelow('index/')) first.set(key, await read(key));
 });
+
+afterEach(() => drainQueue(indexChanges, async () => undefined));
 
 describe('writeIndex', () => {
   test('writes the config and every empty piece of the catalog for the first publisher', async () => {
@@ -152,15 +163,6 @@ describe('writeIndex', () => {
     expect(await shown()).toEqual(all.map((text) => text.replace('whole', 'Renamed')));
   });
 
-  test('writes nothing about a node before its first published version', async () => {
-    await addNode('acme', 'unpublished');
-    await addVersion('acme', 'unpublished', '1.0.0', { ...published, status: 'NodeVersionStatusPending' });
-    await follow(...own('unpublished'));
-
-    await expect(read(nodePath('unpublished'))).rejects.toMatchObject({ name: 'NoSuchKey' });
-    expect(await linesOf('unpublished')).toEqual([]);
-  });
-
   test('reads and writes each file once for all records of a node, and its own before the others', async () => {
     await addFollowedNode('unchanged');
     const [commands, written]: [string[], unknown[]] = [[], []];
@@ -233,24 +235,25 @@ describe('writeIndex', () => {
     await setFields(version, { host_node_extract_status: 'success', extraction: { nodes: 1 } });
     await follow(version);
     // Without "latents" of the description, "fill" of the tags, and "mask", which "masked" begins with.
-    expect(await linesOf('searched')).toMatchObject([
-      { host_nodes: 1, host_node_words: 'maskenwerk remplir zwei k sampler masked the of füllen' },
-    ]);
+    const words = 'maskenwerk remplir zwei k sampler masked the of füllen';
+    expect(await linesOf('searched')).toMatchObject([{ host_nodes: 1, host_node_words: words }]);
+
+    // A host node that is added later, of a pack that has more than 2,000 letters.
+    for (let place = 100; place < 200; place += 1)
+      await addHostNode('searched', `Load${place}${'7'.repeat(20)}`);
+    await follow(hostNodeKey('searched', '1.0.0', 'Load'));
+    const host_node_words = expect.stringMatching(new RegExp(`^${words} load(?: \\d{23}){80}$`));
+    expect(await linesOf('searched')).toMatchObject([{ host_node_words }]);
   });
 
-  test('follows a host node that is added later, and bounds the words of a large pack', async () => {
-    await addFollowedNode('large');
-    const names = Array.from({ length: 100 }, (_, place) => `Load${1000 + place}${'7'.repeat(20)}`);
-    for (const name of names) await addHostNode('large', name);
-    await follow(hostNodeKey('large', '1.0.0', String(names[0])));
+  test('writes nothing before the first published version, then the README of the latest, and reads each archive once', async () => {
+    await publish('readme', '1.0.0');
+    await setFields(nodeVersionKey('readme', '1.0.0'), { sha256: '0'.repeat(64) });
+    await follow(...own('readme'));
+    for (const path of [nodePath('readme'), readmePath('readme')])
+      await expect(read(path)).rejects.toMatchObject({ name: 'NoSuchKey' });
+    expect(await linesOf('readme')).toEqual([]);
 
-    const [{ host_node_words: words } = {}] = (await linesOf('large')) as CatalogEntry[];
-    // Of 2,000 letters: "load", and 79 numbers of 24 digits.
-    const numbers = names.slice(0, 79).map((name) => name.slice('Load'.length));
-    expect(words).toBe(['load', ...numbers].join(' '));
-  });
-
-  test('writes the README of the latest version, and replaces it with that of the next', async () => {
     await publishWith('readme', '1.0.0', '# One\n<script>alert(1)</script>');
     const shown = async () => (await read(readmePath('readme'))).content;
     const sha256 = expect.stringMatching(/^[0-9a-f]{64}$/);
@@ -259,6 +262,14 @@ describe('writeIndex', () => {
       ...{ text: '# One\n<script>alert(1)</script>', html: expect.stringMatching(/^<h3[^>]*>One<\/h3>\n$/) },
     };
     expect(await shown()).toEqual(first);
+    const keys: string[] = [];
+    const stop = intercept(s3(), ({ input, send }) => {
+      keys.push(String(input.Key));
+      return send();
+    });
+    await follow(...own('readme'));
+    stop();
+    expect(keys.filter((key) => key.startsWith('archives/'))).toEqual([]);
 
     await publishWith('readme', '0.9.0', '# Older');
     expect(await shown()).toEqual(first);
@@ -268,21 +279,6 @@ describe('writeIndex', () => {
     expect(await shown()).toEqual({ ...first, ...cut });
     await publishWith('readme', '1.2.0', undefined);
     expect(await shown()).toEqual({ node_id: 'readme', version: '1.2.0', sha256, text: '', html: '' });
-  });
-
-  test('writes no README of a version that waits for its upload, and reads each archive once', async () => {
-    await publish('waiting', '1.0.0');
-    await follow(...own('waiting'));
-    await expect(read(readmePath('waiting'))).rejects.toMatchObject({ name: 'NoSuchKey' });
-
-    await publishWith('waiting', '1.0.0', 'Hello');
-    const keys: string[] = [];
-    intercept(s3(), ({ input, send }) => {
-      keys.push(String(input.Key));
-      return send();
-    });
-    await follow(...own('waiting'));
-    expect(keys.filter((key) => key.startsWith('archives/'))).toEqual([]);
   });
 
   test('finds a node under every spelling of its id, and takes a README that cannot be unpacked for none', async () => {
@@ -317,8 +313,6 @@ describe('writeIndex', () => {
     ]);
   });
 
-  const page = async (key: string) => (await readObject(key)).text;
-
   test('writes the pages of a node and its version, and says in all of them that it is banned', async () => {
     await addPublishedNode('Paged_Node');
     await addVersion('acme', 'Paged_Node', '0.9.0+x', published);
@@ -332,8 +326,21 @@ describe('writeIndex', () => {
     await addPublisher('acme-2', {});
     await setPublisherFields('acme-2', { name: 'acme' });
     await setFields(nodeKey('Paged_Node'), { publisher_id: 'acme-2' });
+    const loads: string[] = [];
+    const stop = intercept(s3(), async ({ command, input, send }) => {
+      // One that has not changed is answered with an error.
+      const reply = await send();
+      if (command === 'GetObjectCommand' && input.Key === nodePath('Paged_Node')) loads.push(command);
+      return reply;
+    });
     await follow(nodeKey('Paged_Node'));
+    stop();
+    // For the file itself, for the catalog, and once for all pages.
+    expect(loads).toHaveLength(3);
     for (const path of paths) expect(await page(path)).toContain('"/publishers/acme-2"');
+    await setFields(nodeKey('Paged_Node'), { latest_version: null });
+    await follow(nodeKey('Paged_Node'));
+    expect(await page(versionPagePath('Paged_Node', '0.9.0+x'))).toContain('Every version');
     // Only the node's own record changes, and the first try ends between its pages.
     await setFields(nodeKey('Paged_Node'), { status: 'NodeStatusBanned' });
     const failing = failCalls(s3(), 'PutObjectCommand', new Error('S3 is down'), paths[0]);
@@ -347,4 +354,185 @@ describe('writeIndex', () => {
       expect(await page(path)).not.toContain('curl');
     }
   });
+});
+
+describe('writeIndex, while others write or S3 fails', () => {
+  test('does not let a late writer show a node that was banned before it had a file', async () => {
+    await addPublishedNode('banned-early');
+    const { happened } = beforeNext(s3(), /^PutObject/, async () => {
+      await admin('node', 'ban', 'banned-early', '--reason', 'test');
+      await follow(...own('banned-early'));
+    });
+    await follow(...own('banned-early'));
+
+    const { status, versions } = (await read(nodePath('banned-early'))).content;
+    expect([happened(), status, versions]).toEqual([true, 'NodeStatusBanned', []]);
+    expect((await read(readmePath('banned-early'))).content).toEqual({ node_id: 'banned-early', text: '' });
+  });
+
+  test('fails for what is too large alone, and lists a long change log in a file of the version', async () => {
+    const [large, small, crowded] = ['too-many', 'next-to-large', 'too-large'];
+    await Promise.all([large, small, crowded].map((id) => addPublishedNode(id)));
+    const changelog = `${'é'.repeat(1500)} and more`;
+    await setFields(nodeVersionKey(small, '1.0.0'), { changelog });
+    // One byte in the table, and six characters of JSON.
+    const text = '\u0001'.repeat(290_000);
+    for (const label of ['1.0.0', '1.0.1', '1.0.2'])
+      await addVersion('acme', large, label, { sha256: 'a', dependencies: [text] });
+    for (let place = 0; place < 10; place += 1) await addHostNode(crowded, `Load ${place}`, text);
+    const versionKeys = ['1.0.1', '1.0.2'].map((label) => nodeVersionKey(large, label));
+    await follow(...own(large), ...versionKeys, ...own(small), ...own(crowded));
+
+    expect(await drainQueue(indexChanges, async () => undefined)).toBe(2);
+    expect((await read(nodePath(small))).content.versions).toMatchObject([
+      { changelog: 'é'.repeat(1024), changelog_is_cut: true },
+    ]);
+    for (const id of [small, crowded]) expect(await linesOf(id)).toHaveLength(1);
+    for (const [of, cause] of [
+      [large, expect.stringMatching(/too-many has no room for the versions 1\.0\.\d/)],
+      [crowded, expect.stringContaining('more than 16000000')],
+    ])
+      expect(lines('index')).toContainEqual(expect.objectContaining({ of, causes: [cause] }));
+    expect((await read(hostNodesPath(small, '1.0.0'))).content).toMatchObject({ changelog });
+    expect(await page(versionPagePath(small, '1.0.0'))).toContain(' and more');
+    const shown = async () =>
+      (await read(nodePath(large))).content.versions.map((each: PublicVersion) => [
+        each.version,
+        each.status,
+      ]);
+    const [[first], ...others] = await shown();
+    expect(others).toHaveLength(1);
+    // What becomes of a version, by its publisher or with its downloads, needs no room.
+    const status = 'NodeVersionStatusDeleted';
+    await setFields(nodeVersionKey(large, first), { status, status_reason: 'Broken' });
+    await follow(nodeVersionKey(large, first), ...versionKeys);
+    expect(await shown()).toContainEqual([first, status]);
+    await drainQueue(indexChanges, async () => undefined);
+    await admin('node', 'ban', large, '--reason', 'test');
+    await follow(nodeKey(large));
+    expect((await read(nodePath(large))).content).toMatchObject({ status: 'NodeStatusBanned', versions: [] });
+    expect(await drainQueue(indexChanges, async () => undefined)).toBe(0);
+  });
+
+  test.each([404, 409, 412])(
+    'writes a file after a %i of S3, for which another writer may be the cause',
+    async (status) => {
+      const id = `rejected-${status}`;
+      await addPublishedNode(id);
+      const rejection = Object.assign(new Error('rejected'), { $metadata: { httpStatusCode: status } });
+      const rejected = beforeNext(s3(), /^PutObject/, () => Promise.reject(rejection));
+      await follow(...own(id));
+
+      expect(rejected.happened()).toBe(true);
+      expect((await read(nodePath(id))).content).toMatchObject({ versions: [{ version: '1.0.0' }] });
+    },
+  );
+
+  let groups: unknown[] = [];
+  const keysOf = async () => {
+    const bodies: string[] = [];
+    await drainQueue(indexChanges, async ({ Records }) => {
+      groups = Records.map(({ attributes }) => attributes.MessageGroupId);
+      bodies.push(...Records.map(({ body }) => body));
+      return undefined;
+    });
+    return bodies.map((body) => JSON.parse(body).keys as Key[]);
+  };
+  const fail = async (name = 'Error', httpStatusCode = 500) => {
+    throw Object.assign(new Error('down'), { name, $metadata: { httpStatusCode } });
+  };
+
+  test('hands a node that cannot be written to the queue, writes the others, and the queue makes up for it', async () => {
+    await addPublishedNode('lucky');
+    await addPublishedNode('unlucky');
+    const stop = intercept(s3(), ({ input, send }) => (input.Key === nodePath('unlucky') ? fail() : send()));
+    const keys = ['unlucky', 'lucky'].flatMap(own);
+    await follow(...keys);
+    expect((await read(nodePath('lucky'))).content).toMatchObject({ id: 'lucky' });
+    // From the queue it fails as a message, which then comes again.
+    const event = messageOf(keys.slice(0, 2));
+    expect(await handler(event, context)).toEqual({ batchItemFailures: [{ itemIdentifier: 'a-message' }] });
+    stop();
+
+    expect(await keysOf()).toContainEqual(keys.slice(0, 2));
+    expect(await handler(event, context)).toEqual({ batchItemFailures: [] });
+    expect((await read(nodePath('unlucky'))).content).toMatchObject({ id: 'unlucky' });
+  });
+
+  test('hands on what takes longer than others may wait for, and takes longer for a message', async () => {
+    await addPublishedNode('slow');
+    const now = Date.now.bind(Date);
+    const pass = () =>
+      beforeNext(s3(), /^PutObject/, async () => {
+        const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 21_000);
+        passed = () => clock.mockRestore();
+      });
+    let passed = () => {};
+    pass();
+    await follow(...own('slow'));
+    expect((await keysOf()).flat()).toContainEqual(nodeKey('slow'));
+    passed();
+    pass();
+    expect(await handler(messageOf(own('slow')), context)).toEqual({ batchItemFailures: [] });
+    passed();
+    expect(await page(paths.nodePagePath('slow'))).toContain('slow');
+  });
+
+  test('hands on the nodes of a large publisher in parts', async () => {
+    await addPublisher('huge', {});
+    const ids = Array.from({ length: 41 }, (_, place) => `huge-${place}`).sort();
+    const created_at = new Date().toISOString();
+    for (const id of ids) await putItem({ ...ownedNodeKey('huge', id), node_id: id, created_at });
+    const last = String(ids.at(-1));
+    await addPublishedNode(last, 'huge');
+    await follow(publisherKey('huge'));
+    const parts = (await keysOf()).filter(([key]) => key?.pk.includes('huge'));
+
+    expect(parts.map(({ length }) => length)).toEqual([20, 20, 1]);
+    expect(parts.flat()).toEqual(ids.map(nodeKey));
+    // So does a publisher that comes from the queue, because it failed at first.
+    await handler(messageOf([publisherKey('huge')]), context);
+    expect(await keysOf()).toEqual(parts);
+    expect(groups).toEqual(Array(3).fill(publisherKey('huge').pk));
+    expect(await handler(messageOf(parts.at(-1) ?? []), context)).toEqual({ batchItemFailures: [] });
+    expect((await read(nodePath(last))).content).toMatchObject({ publisher: { id: 'huge' } });
+  });
+
+  test('fails as a whole only if the queue takes nothing either, and logs why', async () => {
+    await addPublishedNode('stuck');
+    setVariables({ INDEX_QUEUE_URL: 'http://localhost:1/none' });
+    intercept(s3(), () => fail('NoSuchBucket', 404));
+    const event = streamEventOf(...own('stuck'));
+
+    expect(await handler(event, context)).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
+    expect(lines()).toMatchObject([
+      { level: 'error', event: 'index', function: 'writeIndex', of: 'stuck', causes: ['NoSuchBucket: down'] },
+      { level: 'error', event: 'index', of: 'catalog' },
+      { level: 'error', event: 'index', function_request_id: 'an-event', records: 2 },
+    ]);
+    // Without a place in the stream, only an error makes Lambda send the records again.
+    for (const { dynamodb } of event.Records) delete dynamodb?.SequenceNumber;
+    await expect(handler(event, context)).rejects.toThrow();
+  });
+
+  test.each(['not JSON', '[]', '{"versions":7,"nodes":{},"host_nodes":null,"revision":"x"}'])(
+    'replaces files of the index that are something else: %s',
+    async (text) => {
+      const id = `damaged-${text.length}`;
+      await addPublishedNode(id);
+      const keys = own(id);
+      await follow(...keys);
+      const three = [nodePath(id), readmePath(id), hostNodesPath(id, '1.0.0')];
+      const paths = [...three, catalogPath(16, pieceOf(id, 16)), configPath];
+      const before = await Promise.all(paths.map(async (path) => (await read(path)).content));
+      for (const Key of paths.filter((path) => !path.includes('catalog')))
+        await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key, Body: text }));
+      await follow(...keys);
+
+      const updated_at = expect.any(String);
+      expect(await Promise.all(paths.map(async (path) => (await read(path)).content))).toEqual(
+        before.map((content) => ({ ...content, ...(content.updated_at && { updated_at }) })),
+      );
+    },
+  );
 });
