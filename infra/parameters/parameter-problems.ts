@@ -18,7 +18,7 @@ export function parameterProblems(values: Values, region: string, paid: readonly
 }
 
 /** A value that breaks one rule often breaks others: each parameter reports only its first problem. */
-export function firstOfEach(...checks: Problem[][]): Problem[] {
+function firstOfEach(...checks: Problem[][]): Problem[] {
   return checks.flatMap((problems, index) => {
     const known = new Set(checks.slice(0, index).flatMap((earlier) => earlier.map(([name]) => name)));
     return problems.filter(([name]) => !known.has(name));
@@ -39,19 +39,38 @@ const regionsOfLogs = new Set([
   ...['ap-northeast-1', 'ap-northeast-2', 'ap-northeast-3', 'ap-southeast-1', 'ap-southeast-2'],
 ]);
 
+function hasCloudFront(region: string): boolean {
+  return !/^(?:cn|us-gov)-/.test(region);
+}
+
+type Rule = [fails: (values: Values, region: string) => unknown, parameter: string, rest: string];
+
+function together(name: string, other: string): Rule {
+  return [
+    (values) => Boolean(values[name]) !== Boolean(values[other]),
+    name,
+    `and ${other} must be given together.`,
+  ];
+}
+
+function ownDistribution(name: string): Rule {
+  return [
+    (values) => values[name] && values.downloadBaseUrl,
+    name,
+    'needs the stage’s own distribution: leave out downloadBaseUrl.',
+  ];
+}
+
 /** Rules between parameters, and between parameters and the stage's region. */
-const rules: [fails: (values: Values, region: string) => boolean, parameter: string, rest: string][] = [
-  [
-    ({ domainName, certificateArn }) => Boolean(domainName) !== Boolean(certificateArn),
-    'domainName',
-    'and certificateArn must be given together.',
-  ],
+const rules: Rule[] = [
+  together('domainName', 'certificateArn'),
+  together('siteDomainName', 'siteCertificateArn'),
+  together('accountDomainName', 'accountCertificateArn'),
+  ownDistribution('webAclArn'),
+  ownDistribution('accountDomainName'),
   [
     ({ accessLogs, downloadBaseUrl }, region) =>
-      accessLogs !== 'off' &&
-      !downloadBaseUrl &&
-      !regionsOfLogs.has(region) &&
-      !/^(?:cn|us-gov)-/.test(region),
+      accessLogs !== 'off' && !downloadBaseUrl && hasCloudFront(region) && !regionsOfLogs.has(region),
     'accessLogs',
     'must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
   ],
@@ -62,7 +81,7 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
   ],
   [
     ({ proxyAccess, proxyAccessToken }) =>
-      Boolean(proxyAccess && proxyAccess !== 'any') && proxyAccessToken === 'optional',
+      proxyAccess && proxyAccess !== 'any' && proxyAccessToken === 'optional',
     'proxyAccessToken',
     'must be required with this proxyAccess: it says who may spend.',
   ],
@@ -77,63 +96,34 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'and proxyAccess=claim must be given together.',
   ],
   [
-    ({ site, downloadBaseUrl }) => site === 'on' && Boolean(downloadBaseUrl),
+    ({ site, downloadBaseUrl }) => site === 'on' && downloadBaseUrl,
     'site',
     'must be off where downloadBaseUrl is given: it is served by the stage’s own distribution.',
   ],
+  [({ site, siteDomainName }) => site !== 'on' && siteDomainName, 'siteDomainName', 'needs site=on.'],
   [
-    ({ webAclArn, downloadBaseUrl }) => Boolean(webAclArn && downloadBaseUrl),
-    'webAclArn',
-    'needs the stage’s own distribution: leave out downloadBaseUrl.',
-  ],
-  [
-    ({ siteDomainName, siteCertificateArn }) => Boolean(siteDomainName) !== Boolean(siteCertificateArn),
-    'siteDomainName',
-    'and siteCertificateArn must be given together.',
-  ],
-  [
-    ({ site, siteDomainName }) => site !== 'on' && Boolean(siteDomainName),
-    'siteDomainName',
-    'needs site=on.',
-  ],
-  [
-    ({ domainName, siteDomainName }) => Boolean(domainName) && domainName === siteDomainName,
+    ({ domainName, siteDomainName }) => domainName && domainName === siteDomainName,
     'siteDomainName',
     'must differ from domainName: one name cannot lead to the site and to the API.',
   ],
   [
-    ({ accountDomainName, accountCertificateArn }) =>
-      Boolean(accountDomainName) !== Boolean(accountCertificateArn),
-    'accountDomainName',
-    'and accountCertificateArn must be given together.',
-  ],
-  [
     ({ accountDomainName, selfService, loginClientId, domainName }) =>
-      Boolean(accountDomainName) && !(selfService === 'on' && loginClientId && domainName),
+      accountDomainName && !(selfService === 'on' && loginClientId && domainName),
     'accountDomainName',
     'needs selfService=on, a loginClientId (for signing in) and a domainName (the API that the page calls).',
   ],
   [
-    ({ accountDomainName, downloadBaseUrl }) => Boolean(accountDomainName && downloadBaseUrl),
-    'accountDomainName',
-    'needs the stage’s own distribution: leave out downloadBaseUrl.',
-  ],
-  [
     ({ accountDomainName, domainName, siteDomainName }) =>
-      Boolean(accountDomainName) && [domainName, siteDomainName].includes(accountDomainName),
+      accountDomainName && [domainName, siteDomainName].includes(accountDomainName),
     'accountDomainName',
     'must differ from domainName and siteDomainName: people’s tokens have an origin of their own.',
   ],
   [
-    ({ accountDomainName, loginOrigins }) => Boolean(loginOrigins && !accountDomainName),
+    ({ accountDomainName, loginOrigins }) => loginOrigins && !accountDomainName,
     'loginOrigins',
     'needs accountDomainName: only the page for accounts uses these origins.',
   ],
-  [
-    ({ domainName, hostedZoneId }) => Boolean(hostedZoneId && !domainName),
-    'hostedZoneId',
-    'needs domainName.',
-  ],
+  [({ domainName, hostedZoneId }) => hostedZoneId && !domainName, 'hostedZoneId', 'needs domainName.'],
   [
     ({ domainName, generatedUrl }) => generatedUrl === 'off' && !domainName,
     'generatedUrl',
@@ -146,48 +136,37 @@ const rules: [fails: (values: Values, region: string) => boolean, parameter: str
     'must have at most 58 characters unless accessLogs is off: the bucket of the logs adds -logs.',
   ],
   [
-    ({ downloadBaseUrl }, region) => partitionOf(region) !== 'aws' && !downloadBaseUrl,
+    ({ downloadBaseUrl }, region) => !hasCloudFront(region) && !downloadBaseUrl,
     'downloadBaseUrl',
     'is needed in this region: it has no CloudFront that could read the bucket.',
   ],
   [
-    ({ alarmTopicArn, noticeTopicArn }) => Boolean(noticeTopicArn) && !alarmTopicArn,
+    ({ alarmTopicArn, noticeTopicArn }) => noticeTopicArn && !alarmTopicArn,
     'alarmTopicArn',
     'is needed with a noticeTopicArn: otherwise the alarms that wake reach no one.',
   ],
   ...['certificateArn', 'alarmTopicArn', 'noticeTopicArn', 'secretsKeyArn'].map(
-    (name): (typeof rules)[number] => [
-      (values, region) => Boolean(values[name]) && values[name]?.split(':')[3] !== region,
+    (name): Rule => [
+      (values, region) => values[name] && values[name].split(':')[3] !== region,
       name,
       'must be in the region of the stage.',
     ],
   ),
-  ...['imageProviderKey', 'videoProviderKey'].map((name): (typeof rules)[number] => [
-    (values, region) => {
-      const [, arn, , , secretRegion] = values[name]?.split(':') ?? [];
-      return arn === 'arn' && secretRegion !== region;
-    },
-    name,
-    'must be in the region of the stage: no other one is asked for secrets.',
-  ]),
-  ...[
-    'certificateArn',
-    'alarmTopicArn',
-    'noticeTopicArn',
-    'secretsKeyArn',
-    'administrators',
-    'archiveAdministratorArn',
-  ].map((name): (typeof rules)[number] => [
-    (values, region) => Boolean(values[name]) && values[name]?.split(':')[1] !== partitionOf(region),
-    name,
-    'must begin with arn: and the partition of the stage, such as aws.',
-  ]),
+  ...['imageProviderKey', 'videoProviderKey'].map(
+    (name): Rule => [
+      (values, region) => {
+        const [, arn, , , secretRegion] = values[name]?.split(':') ?? [];
+        return arn === 'arn' && secretRegion !== region;
+      },
+      name,
+      'must be in the region of the stage: no other one is asked for secrets.',
+    ],
+  ),
 ];
 
 function combinationProblems(values: Values, region: string): Problem[] {
   const broken = rules.filter(([fails]) => fails(values, region));
   const names = broken.map(([, name]) => name);
-  // An ARN of another partition is also of another region.
   const distinct = broken.filter((_, index) => names.indexOf(names[index] ?? '') === index);
   return distinct.map(([, name, rest]) => [name, `${name} ${rest}`]);
 }
@@ -244,10 +223,4 @@ function rowProblem(
     named.some(([name]) => String(path[0]) === (name === 'seconds' ? 'duration' : name)),
   );
   return issue && `${String(issue.path[0])} of ${operation} ${issueSentence(issue, input)}.`;
-}
-
-/** The group of regions that an account belongs to, as in its ARNs. */
-function partitionOf(region: string): string {
-  if (region.startsWith('cn-')) return 'aws-cn';
-  return region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws';
 }

@@ -2,11 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { deployedTemplate, stackOf } from '../plugins/deployed-template.ts';
 import type { Framework } from '../plugins/framework.ts';
 import { loadPaidContracts } from '../operations.ts';
-import { environmentProblems, environmentsOf } from './environment-problems.ts';
 import { givenValues, malformedParameters, readableArguments, removeEmpty } from './given-parameters.ts';
-import { firstOfEach, parameterProblems } from './parameter-problems.ts';
-import { parameters, type Problem, type Values } from './parameters.ts';
-import { placeProblems } from './place-problems.ts';
+import { parameterProblems } from './parameter-problems.ts';
+import { parameters, type Values } from './parameters.ts';
 import { parametersInFile, rememberedIn } from './remembered-parameters.ts';
 
 export const packagingCommands = ['package', 'deploy', 'deploy function'];
@@ -80,15 +78,8 @@ async function stageProblems(framework: Framework): Promise<string[]> {
   const aws = framework.getProvider('aws');
   if (aws.getStage() === 'local')
     return ['"local" is the stage of npm start; name another one, such as --stage prod.'];
-  const values = valuesOf(framework);
-  return [
-    ...placeProblems(framework, values),
-    ...firstOfEach(
-      structuredValues(framework),
-      parameterProblems(values, aws.getRegion(), await loadPaidContracts()),
-      environmentProblems(environmentsOf(framework)),
-    ).map(([, sentence]) => sentence),
-  ];
+  const problems = parameterProblems(valuesOf(framework), aws.getRegion(), await loadPaidContracts());
+  return problems.map(([, sentence]) => sentence);
 }
 
 /** The parts of the framework with the operator's input. */
@@ -96,36 +87,23 @@ export type Given = Pick<Framework, 'configurationInput' | 'processedInput' | 'g
 
 /** As in the framework, the command line overrides the stage's own block, and that overrides the defaults. */
 export function valuesOf(framework: Given): Values {
-  return asText(unreadValues(framework));
+  return { ...defaultsOf(framework), ...givenTo(framework) };
 }
 
 /** Without the defaults of this release. */
 export function givenTo(framework: Given): Values {
-  return asText(unreadGiven(framework));
+  const { [framework.getProvider('aws').getStage()]: stage } = framework.configurationInput.params;
+  return {
+    ...asText(stage),
+    ...Object.fromEntries(givenValues(framework.processedInput.options.param ?? [])),
+  };
 }
 
 export function defaultsOf({ configurationInput }: Given): Values {
-  return asText(configurationInput.params.default ?? {});
+  return asText(configurationInput.params.default);
 }
 
-function asText(values: Record<string, unknown>): Values {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value ?? '')]));
-}
-
-function unreadValues(framework: Given): Record<string, unknown> {
-  return { ...framework.configurationInput.params.default, ...unreadGiven(framework) };
-}
-
-function unreadGiven(framework: Given): Record<string, unknown> {
-  const { default: _defaults, ...stages } = framework.configurationInput.params;
-  const stage = stages[framework.getProvider('aws').getStage()];
-  const ofStage = Object.entries(stage ?? {}).filter(([, value]) => value !== null);
-  const given = givenValues(framework.processedInput.options.param ?? []);
-  return Object.fromEntries([...ofStage, ...given]);
-}
-
-function structuredValues(framework: Framework): Problem[] {
-  return Object.entries(unreadValues(framework))
-    .filter(([, value]) => typeof value === 'object' && value !== null)
-    .map(([name]) => [name, `${name}: must be text or a number.`]);
+function asText(values: Record<string, unknown> | null = {}): Values {
+  const given = Object.entries(values ?? {}).filter(([, value]) => value !== null);
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }

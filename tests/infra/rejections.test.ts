@@ -1,10 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { environmentProblems } from '../../infra/parameters/environment-problems.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { parameters } from '../../infra/parameters/parameters.ts';
-import { isReachable, longNames } from '../../infra/parameters/place-problems.ts';
 import { flagsOf, packageWith, requiredParameters, templateIn } from '../../infra/plugins/packages.ts';
 import { builtProject, packagedStage, rejectionOf } from './packaging.ts';
 
@@ -15,27 +13,21 @@ function sentencesIn(rejection: string): string[] {
 }
 
 describe('a stage that cannot be deployed', () => {
-  test('rejects it in one run, with a line for its name and each unknown, missing or unusable value, and shows no key', async () => {
-    const stage = 'a'.repeat(30);
+  test('rejects it in one run, with a line for each unknown, missing or unusable value, and shows no key', async () => {
     const project = await builtProject('rejected');
-    const lists = 'tokenKeySet: { keys: [{ kty: RSA }] }, bulkRateLimit: [1], adminClaim: null';
-    await addBlock(project, stage, lists);
+    await addBlock(project, 'prod', 'bulkRateLimit: 0, adminClaim: null');
     const { tokenIssuer: _, bucketName: __, ...rest } = requiredParameters;
     // An empty one is as one that is not given.
     const empty = Object.fromEntries(Object.keys(parameters).map((name) => [name, '']));
     const bad = {
       ...{ ...empty, ...rest, tokenIsuer: 'https://issuer.example.com', bucketName: 'Not_A_Bucket' },
       ...{ imageProviderKey: 'sk-live-the-key-itself', rateLimit: 'abc', maxArchiveBytes: '100MB' },
-      ...{ creditsPerDay: '-1', site: 'yes', videoModelsExtra: 'x'.repeat(4000) },
+      ...{ creditsPerDay: '-1', site: 'yes' },
     };
-    const [, , ...given] = flagsOf(bad);
-    const rejection = await rejectionOf(['--stage', stage, ...given], project);
+    const rejection = await rejectionOf(flagsOf(bad), project);
 
     expect(sentencesIn(rejection)).toEqual([
       'This stage cannot be deployed:',
-      `  The stage's name must have at most 29 characters: Lambda allows 64 for node-registry-${stage}-deliverNotifications.`,
-      '  bulkRateLimit: must be text or a number.',
-      '  tokenKeySet: must be text or a number.',
       '  tokenIsuer is not a parameter.',
       '  maxArchiveBytes: must be a whole number from 1 to 1000000000.',
       expect.stringMatching(/^ {2}bucketName: must be 3 to 63 lowercase letters/),
@@ -44,9 +36,7 @@ describe('a stage that cannot be deployed', () => {
       '  tokenIssuer is missing: --param=tokenIssuer=…',
       '  site: must be one of off, on.',
       '  rateLimit: must be a whole number from 1 to 2500.',
-      expect.stringMatching(
-        /^ {2}The variables of textToVideo,.* take \d+ bytes, .+: shorten videoModelsExtra\.$/,
-      ),
+      '  bulkRateLimit: must be a whole number from 1 to 2500.',
     ]);
     expect(rejection).not.toContain('the-key-itself');
   });
@@ -57,15 +47,6 @@ describe('a stage that cannot be deployed', () => {
       '  --param=foo must be --param=<name>=<value>; the value may be empty.',
       '  --param==bar must be --param=<name>=<value>; the value may be empty.',
     ]);
-  });
-
-  test('allows a stage name as long as the names of its functions leave room for', () => {
-    expect(longNames('node-registry', 'a'.repeat(29), ['deliverNotifications'])).toEqual([]);
-  });
-
-  test.each(['us-iso-east-1', 'us-isob-east-1', 'eusc-de-east-1'])('rejects %s', (region) => {
-    expect(isReachable(region)).toBe(false);
-    expect(isReachable('eu-west-1')).toBe(true);
   });
 });
 
@@ -101,26 +82,4 @@ test('takes values of several lines', async () => {
   const { Variables } = Resources.TextToVideoLambdaFunction.Properties.Environment;
 
   expect(JSON.parse(Variables.TOKEN_KEY_SET)).toEqual(keys);
-});
-
-describe('the 4 KB of variables that Lambda gives a function', () => {
-  const problems = (variables: Record<string, unknown>) =>
-    environmentProblems([
-      ['relightImage', variables],
-      ['unknownRoute', {}],
-    ]).map(([, sentence]) => sentence);
-
-  test('take variables up to the last byte', () => {
-    expect(problems({ TOKEN_KEY_SET: 'x'.repeat(4083) })).toEqual([]);
-    expect(problems({ TOKEN_KEY_SET: 'x'.repeat(4084) })).toEqual([
-      'The variables of relightImage take 4097 bytes, and Lambda allows 4096: shorten tokenKeySet.',
-    ]);
-  });
-
-  test('count a value that only AWS knows as 100 bytes', () => {
-    const address = { 'Fn::Sub': 'x' };
-
-    expect(problems({ TOKEN_KEY_SET: 'x'.repeat(3972), CI_AUDIENCE: address })).toHaveLength(0);
-    expect(problems({ TOKEN_KEY_SET: 'x'.repeat(3973), CI_AUDIENCE: address })).toHaveLength(1);
-  });
 });
