@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
+import { stopTimers, turnsUntil } from '@node-registry/testing/clock';
 import { serve } from '../support/serve.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { misbehave, type ProxyName, proxies, proxyNames, simulation } from '../support/proxies.ts';
@@ -34,6 +35,19 @@ describe('a paid operation', () => {
     expect(body.payload === payload).toBe(true);
     expect(body).not.toHaveProperty('images');
     expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThan(6 * 1024 * 1024);
+  });
+
+  test('never says that nothing was sent once something may have been, however late, and names the task', async () => {
+    setVariables({ NOTIFICATIONS: 'relay', NOTIFICATION_URL: 'https://api.example.com/notifications' });
+    stopTimers();
+    misbehave({ kind: 'stall' });
+    const answer = generate({});
+    await turnsUntil(() => simulation.received.length > 0);
+    jest.advanceTimersByTime(29_000);
+    const { status, body, headers } = await answer;
+
+    expect([status, body.error]).toEqual([504, 'provider_timeout']);
+    expect(headers.link).toMatch(/rel="status"$/);
   });
 
   test('answers the task that the provider started, and fetches no address that the request names', async () => {

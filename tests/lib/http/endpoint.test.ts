@@ -2,22 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import * as z from 'zod/mini';
-import type { Access, Contract, PaidContract } from '../../../lib/contract.ts';
-import { serve } from '../../support/serve.ts';
+import type { Access, Contract } from '../../../lib/contract.ts';
 import { calling } from '../../../lib/context.ts';
 import { ApiError } from '../../../lib/errors.ts';
-import { stopDate, stopTimers } from '@node-registry/testing/clock';
+import { stopDate } from '@node-registry/testing/clock';
 import { type Changes, invoke, type Result, sampleEvent } from '../../support/invoke.ts';
 import { lines } from '../../support/logged-lines.ts';
 import { endpoint } from '../../../lib/http/endpoint.ts';
 import { keyedEndpoint } from '../../../lib/http/keyed-endpoint.ts';
-import { paidEndpoint } from '../../../lib/http/paid-endpoint.ts';
-import type { Provider } from '../../../lib/providers/provider-call.ts';
 import { timed } from '../../support/timed.ts';
 import { bearer } from '../../support/tokens.ts';
 import { setVariables } from '../../support/variables.ts';
 
-setVariables({ NOTIFICATIONS: 'relay', NOTIFICATION_URL: 'https://api.example.com/notifications' });
 setVariables({ PROXY_ACCESS_TOKEN: 'optional', PUBLISH_ACCESS_TOKEN: 'required' });
 
 /** An operation that needs nothing but the boundary. */
@@ -44,32 +40,7 @@ function open(changes: Partial<Contract> = {}, handle: Handler = echo) {
   const opened = { ...contract, ...changes };
   const repeatable = (call: Call) => ({ reply: () => handle(call), refresh: async (kept: unknown) => kept });
   const isKeyed = opened.idempotent || typeof opened.access === 'object';
-  return caller(isKeyed ? keyedEndpoint<Contract>(opened, repeatable) : endpoint(opened, handle));
-}
-
-/** An operation that buys something of this provider. */
-function openPaid(provider: Partial<Provider>) {
-  const bought: Provider = {
-    ...{ name: 'video', url: 'http://127.0.0.1:1', keyHeader: 'x-key', echoesRequest: false },
-    key: { read: async () => 'a key', forget: () => {}, replacementOf: async () => undefined },
-    ...provider,
-  };
-  const paid: PaidContract = {
-    ...contract,
-    price: { toldBy: 'rate', rate: { task: 1 }, variesBy: [] },
-    notifies: { provider: 'image', field: 'webhook_url' },
-  };
-  return caller(
-    paidEndpoint(paid, {
-      provider: () => bought,
-      path: '/echo',
-      body: (request) => Object(request),
-      reply: ({ reply }) => reply,
-    }),
-  );
-}
-
-function caller(handler: ReturnType<typeof endpoint>) {
+  const handler = isKeyed ? keyedEndpoint<Contract>(opened, repeatable) : endpoint(opened, handle);
   const call = ({ headers, ...rest }: Changes = {}): Promise<Result> =>
     invoke(handler, 'relight-image', {
       path: { place: 'here' },
@@ -257,46 +228,6 @@ describe('the deadline of an endpoint', () => {
     expect([result?.status, result?.body.error]).toEqual([503, 'unavailable']);
     expect(ms).toBe(500);
     expect(lines()[0].reason).toBe('waiting: the third for 500 ms, the fourth for 400 ms');
-  });
-});
-
-describe('an endpoint whose time is up', () => {
-  test('does not say that nothing was sent once something may have been, and names the task', async () => {
-    // Modules are loaded meanwhile, in real time.
-    stopTimers();
-    let reached = Promise.withResolvers<void>();
-    const hangs = () => {
-      reached.resolve();
-      return new Promise<never>(() => {});
-    };
-    const server = await serve(hangs);
-    const answerOf = async (provider: Parameters<typeof openPaid>[0]) => {
-      reached = Promise.withResolvers();
-      const answer = openPaid(provider).call({ remainingMs: 3000 });
-      await reached.promise;
-      jest.advanceTimersByTime(3000);
-      return answer;
-    };
-    const sending = await answerOf({ url: server.url });
-    const preparing = await answerOf({ key: { read: hangs, forget: () => {}, replacementOf: hangs } });
-
-    expect([sending.status, sending.body.error]).toEqual([504, 'provider_timeout']);
-    expect(sending.headers.link).toMatch(/rel="status"$/);
-    expect([preparing.status, preparing.body.error]).toEqual([503, 'unavailable']);
-  });
-
-  test('answers unavailable if nothing could be bought, with an Idempotency-Key too', async () => {
-    stopTimers();
-    const reached = Promise.withResolvers<void>();
-    const { call } = open({ idempotent: true }, () => {
-      reached.resolve();
-      return new Promise<never>(() => {});
-    });
-    const answer = call({ remainingMs: 700, headers: { 'idempotency-key': 'unpaid' } });
-    await reached.promise;
-    jest.advanceTimersByTime(700);
-
-    expect((await answer).body.error).toBe('unavailable');
   });
 });
 
