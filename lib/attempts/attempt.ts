@@ -177,7 +177,7 @@ export async function rejectUnsent(
   const rejected = { payment: 'rejected', credits: 0, is_exact: true, code } as const;
   const completed_at = new Date().toISOString();
   const record: AttemptRecord = { ...recordOf(attempt, n), ...rejected, completed_at };
-  return (await put(context, record, { anyOf: [[['pk', 'absent']], [['payment', '=', 'sent']]] })).written;
+  return (await put(context, record, [['payment', 'absent or =', 'sent']])).written;
 }
 
 /** Takes the place of an attempt that was never recorded, and has no `n`. Any late write of its record fails then. */

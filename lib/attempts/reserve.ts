@@ -91,7 +91,7 @@ function tryReserve(
   const condition: Clause<AccountRecord>[] = [
     own ? [['limits', 'id'], '=', own.id] : ['limits', 'absent'],
     [name, 'absent'],
-    ['open', 'at most', config.spending().OPEN_ATTEMPTS - 1],
+    ['open', 'absent or <=', config.spending().OPEN_ATTEMPTS - 1],
   ];
   const changes: Changes<AccountRecord> = {
     caller,
@@ -105,7 +105,7 @@ function tryReserve(
     const amount = each.counter === 'credits' ? ceiling : 1;
     changes[counterName(each, at)] = new Plus(amount);
     if (limits[each.limit] > 0)
-      condition.push([counterName(each, at), 'at most', limits[each.limit] - amount]);
+      condition.push([counterName(each, at), 'absent or <=', limits[each.limit] - amount]);
   }
   const once = { isRepeatable: false };
   return update<AccountRecord>(context, keyOfAccount(caller), changes, condition, once);

@@ -87,7 +87,7 @@ export async function claim(slot: Slot): Promise<Answer | undefined> {
 
 async function claimOnce({ context, record, payer }: Slot): Promise<Answer | undefined> {
   const now = Date.now();
-  const result = await put(context, record, { anyOf: [[['pk', 'absent']], [['expires_at', '<=', now]]] });
+  const result = await put(context, record, [['expires_at', 'absent or <=', now]]);
   if (result.written) return undefined;
   const holder = result.found;
   if (!holder) throw new ApiError('unavailable', { reason: 'the key was released meanwhile' });

@@ -42,9 +42,7 @@ async function publishKeys(context: Context, keys: readonly SigningKey[]): Promi
   const public_keys = keys.map(({ publicKey }) => publicKey).join(' ');
   if (public_keys === published) return;
   const changes = { public_keys, at: new Date().toISOString() };
-  const isNew: Condition<SigningKeysRecord> = {
-    anyOf: [[['pk', 'absent']], [['public_keys', '<>', public_keys]]],
-  };
+  const isNew: Condition<SigningKeysRecord> = [['public_keys', 'absent or <>', public_keys]];
   try {
     await update<SigningKeysRecord>(context, signingKeysKey, changes, isNew);
     published = public_keys;

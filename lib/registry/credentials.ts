@@ -202,7 +202,7 @@ function useToken(job: CiJob, used: Item | undefined, versionKey: Key): Write | 
   const earlier = idTokenRecord(used);
   if (earlier && earlier.used_for !== used_for) return rejected('token_used', job);
   const record: IdTokenRecord = { ...usedTokenKey(job), used_for, ttl: job.expiresAt + expiryMarginSeconds };
-  return putting(record, { anyOf: [[['pk', 'absent']], [['used_for', '=', used_for]]] });
+  return putting(record, [['used_for', 'absent or =', used_for]]);
 }
 
 /** More than the clocks of an issuer and of this service can differ. */

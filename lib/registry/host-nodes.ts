@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import type { HostNode, HostNodeInput } from '@node-registry/registry-rules/schemas/host-node';
 import { normalizeVersionInPath } from '@node-registry/registry-rules/version-label';
-import { always, type Condition, namesIn, onRevision, Plus, withChanges } from '../store/items.ts';
+import { type Condition, namesIn, onRevision, Plus, withChanges } from '../store/items.ts';
 import {
   hostNodeBansKey,
   hostNodeKey,
@@ -136,11 +136,11 @@ function countWritten(
   if ((bytes > 0 && (totals.bytes ?? 0) > room.bytes) || (names > 0 && (totals.names ?? 0) > room.names))
     throw new ApiError('record_too_large', { message: tooMuchWritten });
   const isRoom: Condition<HostNodeTotalsRecord> = [
-    ...(bytes > 0 ? [['bytes', 'at most', room.bytes] as const] : []),
-    ...(names > 0 ? [['names', 'at most', room.names] as const] : []),
+    ...(bytes > 0 ? [['bytes', 'absent or <=', room.bytes] as const] : []),
+    ...(names > 0 ? [['names', 'absent or <=', room.names] as const] : []),
   ];
   const changes = { bytes: new Plus(bytes), names: new Plus(names) };
-  return [updating<HostNodeTotalsRecord>(key, changes, isRoom.length > 0 ? isRoom : always)];
+  return [updating<HostNodeTotalsRecord>(key, changes, isRoom)];
 }
 
 const tooMuchWritten =

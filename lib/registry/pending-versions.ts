@@ -125,7 +125,7 @@ export async function takeEntry(
   const max = config.publishing().MAX_PENDING_VERSIONS - 1 + gone.length;
   const { written } = await update<BegunRecord>(context, begunVersionsKey(begun.publisherId), changes, [
     [entryName(begun), 'absent'],
-    ['open', 'at most', max],
+    ['open', 'absent or <=', max],
     ...gone.map((each) => [each, 'exists'] as const),
   ]);
   return written;

@@ -84,10 +84,10 @@ function counted(
   const ttl = Math.ceil(now / 1000) + keptSeconds;
   return [
     updating<MadeRecord>(personKey(memberIdOf(by)), { publishers: new Plus(1) }, [
-      ['publishers', 'at most', PUBLISHERS_PER_PERSON - 1],
+      ['publishers', 'absent or <=', PUBLISHERS_PER_PERSON - 1],
     ]),
     updating<MadeRecord>(newPublishersKey(day), { publishers: new Plus(1), ttl }, [
-      ['publishers', 'at most', NEW_PUBLISHERS_PER_DAY - 1],
+      ['publishers', 'absent or <=', NEW_PUBLISHERS_PER_DAY - 1],
     ]),
   ];
 }

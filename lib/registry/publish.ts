@@ -314,7 +314,9 @@ function writeNode(
     const isSame = [['publisher_id', '=', node.publisher_id] as const, ['status', '=', node.status] as const];
     if (!isNewVersion) return [updating<NodeRecord>(key, changes, isSame)];
     const counted = { ...changes, versions: new Plus(1) };
-    return [updating<NodeRecord>(key, counted, [...isSame, ['versions', 'at most', roomForVersion(node)]])];
+    return [
+      updating<NodeRecord>(key, counted, [...isSame, ['versions', 'absent or <=', roomForVersion(node)]]),
+    ];
   }
   const created_at = new Date(now).toISOString();
   const born = {

@@ -34,8 +34,8 @@ const maxWithoutAnswer = 4;
 
 /**
  * Calls the table until it answers. Throttled calls, and calls that conflict with a transaction, have done
- * nothing and are repeated while the request's budget and the instance's quota allow it. An unanswered call
- * is repeated a few times; if it may have been applied, only with `isRepeatable`.
+ * nothing and are repeated while the request's budget allows it. An unanswered call is repeated a few times;
+ * if it may have been applied, only with `isRepeatable`.
  */
 export async function untilAnswered<Result>(
   context: Context,
@@ -48,9 +48,7 @@ export async function untilAnswered<Result>(
   let failedAt = Number.POSITIVE_INFINITY;
   for (let round = 1; ; round += 1) {
     try {
-      const result = await calling(context, name, call);
-      refillQuota(round);
-      return result;
+      return await calling(context, name, call);
     } catch (error) {
       const failure = failureOf(error);
       if (failure === undefined) throw error;
@@ -74,21 +72,6 @@ function givenUp(failure: StoreFailure, why: { cause: unknown; reason: string })
   return new ApiError(failure === 'conflict' ? 'conflict' : 'unavailable', why);
 }
 
-/*
- * All requests of this instance share one quota of repeats, as in the AWS SDK's standard mode: while the
- * table throttles everything, requests fail at their first call instead of each holding an execution for
- * seconds. The SDK's quota is 500; an instance here serves one request at a time. Nothing waits for it to
- * refill, unlike in the SDK's adaptive mode.
- */
-const maxQuota = 100;
-const repeatCost = 5;
-let quota = maxQuota;
-
-/** An answered repeat gets its cost back, and each answered first call adds a little. */
-function refillQuota(round: number): void {
-  quota = Math.min(maxQuota, quota + (round === 1 ? 1 : repeatCost));
-}
-
 function spendTime({ retries }: Context, since: number): void {
   if (!retries) return;
   const now = Date.now();
@@ -98,9 +81,8 @@ function spendTime({ retries }: Context, since: number): void {
 
 function takeRepeat({ retries }: Context, waitMs: number): boolean {
   if (!retries) return true;
-  if (retries.repeats === 0 || retries.ms < waitMs || quota < repeatCost) return false;
+  if (retries.repeats === 0 || retries.ms < waitMs) return false;
   retries.repeats -= 1;
-  quota -= repeatCost;
   return true;
 }
 

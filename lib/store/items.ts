@@ -53,14 +53,9 @@ export function typedRead<Record>(): TypedRead<Record> {
   return ((item: unknown) => item) as TypedRead<Record>;
 }
 
-interface Expression {
-  ConditionExpression: string;
-  ExpressionAttributeNames: Record<string, string>;
-  ExpressionAttributeValues?: Record<string, AttributeValue>;
-}
-
-/** `at most` also holds for an absent number: counters start absent. */
-type Comparison = '=' | '<>' | '<=' | 'at most';
+type Operator = '=' | '<>' | '<=';
+/** Counters, for example, start absent. */
+type Comparison = Operator | `absent or ${Operator}`;
 
 type Name<Stored> = keyof Stored & string;
 
@@ -70,10 +65,8 @@ export type Clause<Stored> =
   | readonly [attribute: Name<Stored> | readonly [Name<Stored>, ...string[]], comparison: 'exists' | 'absent']
   | readonly [path: readonly [Name<Stored>, string, ...string[]], comparison: Comparison, value: unknown];
 
-/** Clauses that must all hold, or alternatives: one of them must hold. */
-export type Condition<Stored> =
-  | readonly Clause<Stored>[]
-  | { readonly anyOf: readonly (readonly Clause<Stored>[])[] };
+/** Clauses that must all hold. */
+export type Condition<Stored> = readonly Clause<Stored>[];
 
 /** Holds only if the item doesn't exist. */
 export const absent: Condition<Key> = [['pk', 'absent']];
@@ -82,7 +75,7 @@ export const absent: Condition<Key> = [['pk', 'absent']];
 export const present: Condition<Key> = [['pk', 'exists']];
 
 /** Holds whether the item exists or not. */
-export const always: Condition<Key> = { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] };
+export const always: Condition<Key> = [];
 
 /** Holds only if there was no write since the record, or none, was read: each write increases the revision. */
 export function onRevision(record: { revision: number } | undefined): Condition<Key & { revision: number }> {
@@ -105,18 +98,17 @@ export function namesIn(changes: object): string[] {
 }
 
 /** A condition on a record of any kind. */
-export type AnyCondition = readonly AnyClause[] | { readonly anyOf: readonly (readonly AnyClause[])[] };
-type AnyClause = readonly [attribute: string | readonly string[], comparison: string, value?: unknown];
+export type AnyCondition = readonly (readonly [
+  attribute: string | readonly string[],
+  comparison: string,
+  value?: unknown,
+])[];
 
 /** Names are passed by placeholder: many are reserved words. */
-export function conditionExpression(condition: AnyCondition): Expression {
+export function conditionExpression(condition: AnyCondition) {
   const names: Record<string, string> = {};
   const values: Record<string, AttributeValue> = {};
-  const alternatives = 'anyOf' in condition ? condition.anyOf : [condition];
-  let count = 0;
-  const text = ([attribute, comparison, value]: AnyClause): string => {
-    const index = count;
-    count += 1;
+  const texts = condition.map(([attribute, comparison, value], index) => {
     const path = [attribute]
       .flat()
       .map((part, depth) => {
@@ -127,15 +119,14 @@ export function conditionExpression(condition: AnyCondition): Expression {
     if (comparison === 'exists') return `attribute_exists(${path})`;
     if (comparison === 'absent') return `attribute_not_exists(${path})`;
     values[`:c${index}`] = toAttribute(value);
-    if (comparison === 'at most') return `(attribute_not_exists(${path}) OR ${path} <= :c${index})`;
-    return `${path} ${comparison} :c${index}`;
-  };
-  const texts = alternatives.map((clauses) => clauses.map(text).join(' AND '));
+    const [operator, isOptional] = comparison.split(' ').reverse();
+    const compared = `${path} ${operator} :c${index}`;
+    return isOptional ? `(attribute_not_exists(${path}) OR ${compared})` : compared;
+  });
   return {
-    ConditionExpression:
-      texts.length === 1 ? String(texts[0]) : texts.map((each) => `(${each})`).join(' OR '),
-    ExpressionAttributeNames: names,
-    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+    ConditionExpression: texts.join(' AND ') || undefined,
+    ExpressionAttributeNames: texts.length > 0 ? names : undefined,
+    ExpressionAttributeValues: Object.keys(values).length > 0 ? values : undefined,
   };
 }
 

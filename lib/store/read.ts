@@ -39,14 +39,13 @@ export async function get<Keys extends readonly Key[]>(
 export async function readAll(
   context: Context,
   keys: readonly Key[],
-  options?: ReadOptions,
+  options: ReadOptions = {},
 ): Promise<Item[]> {
-  const all: Item[] = [];
-  for await (const { items, failure } of readBatches(context, keys.map(keyOf), options)) {
-    if (failure) throw failure;
-    all.push(...items);
-  }
-  return all;
+  const parts = inParts(keys.map(keyOf), maxBatchKeys);
+  const batches = await Promise.all(parts.map((part) => readBatch(context, part, options)));
+  const failed = batches.find(({ failure }) => failure);
+  if (failed) throw failed.failure;
+  return batches.flatMap(({ items }) => items);
 }
 
 /**
@@ -60,7 +59,7 @@ export async function* readBatches(
 ): AsyncGenerator<Batch> {
   const ending = new AbortController();
   const running = inParts(keys, maxBatchKeys).map((batch) => {
-    const result = readBatch(context, batch, options, ending.signal);
+    const result = readBatch(context, batch, options, { abortSignal: ending.signal });
     // A failure before its turn is reported when its turn comes.
     result.catch(() => {});
     return result;
@@ -76,12 +75,12 @@ async function readBatch(
   context: Context,
   keys: readonly Key[],
   options: ReadOptions,
-  signal: AbortSignal,
+  sending: { abortSignal?: AbortSignal } = {},
 ): Promise<Batch> {
   const batch: Batch = { items: [], unread: [], bytes: 0 };
   let pending: AttributeMap[] = keys.map(toAttributes);
   const readSome = async () => {
-    const reply = await sendBatch(pending, options, signal);
+    const reply = await sendBatch(pending, options, sending);
     const items = (reply.Responses?.[tableName()] ?? []).map(fromAttributes);
     const bytes = Buffer.byteLength(JSON.stringify(items));
     batch.items.push(...items);
@@ -105,7 +104,7 @@ const fullAnswerBytes = 900_000;
 async function sendBatch(
   Keys: AttributeMap[],
   { eventually = false, fields }: ReadOptions,
-  abortSignal: AbortSignal,
+  sending: { abortSignal?: AbortSignal },
 ) {
   const projection = fields && {
     ProjectionExpression: fields.map((_, index) => `#f${index}`).join(', '),
@@ -114,7 +113,7 @@ async function sendBatch(
   const command = new BatchGetItemCommand({
     RequestItems: { [tableName()]: { Keys, ConsistentRead: !eventually, ...projection } },
   });
-  return dynamodb.send(command, { abortSignal });
+  return dynamodb.send(command, sending);
 }
 
 /**

@@ -86,7 +86,7 @@ export async function setFields(key: Key, fields: Item): Promise<void> {
 }
 
 export async function putItem(item: Key & Item): Promise<void> {
-  await put(soon(), item, { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] });
+  await put(soon(), item, []);
 }
 
 export async function storedItem(pk: string, sk: string): Promise<Item | undefined> {
