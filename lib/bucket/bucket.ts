@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout as pause } from 'node:timers/promises';
 import {
   CopyObjectCommand,
   DeleteObjectCommand,
@@ -99,30 +98,18 @@ export async function markDenied(key: string, isDenied: boolean): Promise<void> 
   else await s3().send(new DeleteObjectTaggingCommand(object));
 }
 
-const maxCopies = 3;
-
-/** S3's responses to a copy that may succeed on a retry. A 200 with an error inside also becomes a 5xx. */
-const passing = new Set([404, 409, 412, 500, 503]);
-
 /**
  * Copies inside S3. Never changes an existing target: its key names the same bytes. A copy can conflict with
  * another one to the same target (409, 412), or fail after S3 has returned 200. Then the target decides.
  */
 export async function copyOnce(object: StoredObject, target: string): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await copy(object, target);
-    } catch (error) {
-      if (!passing.has(Number(statusOf(error)))) throw error;
-      if (await findObject(target)) return;
-      if (!(await isThere(object))) throw new ObjectChanged(object.key, { cause: error });
-      if (attempt === maxCopies) throw error;
-    }
-    await pause(attempt * copyPauseMs);
+  try {
+    await copy(object, target);
+  } catch (error) {
+    if (await findObject(target)) return;
+    throw (await isThere(object)) ? error : new ObjectChanged(object.key, { cause: error });
   }
 }
-
-const copyPauseMs = 200;
 
 async function copy(object: StoredObject, target: string): Promise<void> {
   const source = `${bucketName()}/${encodedPath(object.key)}?versionId=${encodeURIComponent(object.versionId)}`;
