@@ -3,9 +3,20 @@ import { readFile } from 'node:fs/promises';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type Result, sampleEvent } from './invoke.ts';
 import { endpointNames } from './operation-names.ts';
-import type { JsonSchema } from './schema-arbitrary.ts';
 
 type Json = Record<string, unknown>;
+
+export interface JsonSchema {
+  $ref?: string;
+  type?: string | string[];
+  enum?: unknown[];
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
+  minimum?: number;
+  maximum?: number;
+  maxItems?: number;
+  maxLength?: number;
+}
 
 interface Operation {
   body: JsonSchema;
