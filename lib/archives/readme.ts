@@ -1,12 +1,6 @@
 import { createInflateRaw } from 'node:zlib';
-import {
-  type ArchiveFile,
-  ArchiveReader,
-  dataStart,
-} from '@node-registry/registry-rules/archives/archive-file';
-import { ArchiveProblem } from '@node-registry/registry-rules/archives/archive-problem';
-import { readDirectory } from '@node-registry/registry-rules/archives/directory';
-import { type ArchiveEntry, isFolder, isStored } from '@node-registry/registry-rules/archives/entry';
+import type { ArchiveFile } from '@node-registry/registry-rules/archives/archive-file';
+import { type ArchivedFile, openArchive } from './published-archive.ts';
 
 export interface Readme {
   /** Its name in the archive; the ending gives the text's format. */
@@ -29,39 +23,24 @@ const names = ['readme.md', 'readme.markdown', 'readme.rst', 'readme.txt', 'read
  * The README of a checked archive: the beginning of its text, if the README is at the root or in the only
  * folder there. Reads only the archive's directory and this file.
  */
-export async function readReadme(file: ArchiveFile): Promise<Readme | undefined> {
-  try {
-    return await readText(file);
-  } catch (error) {
-    // The archive was published under other limits, or its README is not packed as the directory says.
-    const isDamaged = error instanceof ArchiveProblem || /^Z_/.test(String(Object(error).code));
-    if (isDamaged) return undefined;
-    throw error;
-  }
-}
-
-async function readText(file: ArchiveFile): Promise<Readme | undefined> {
-  const { entries: all } = await readDirectory(file);
-  const entries = all.filter((entry) => !isFolder(entry));
-  const entry = findReadme(entries);
-  if (!entry) return undefined;
-  const reader = new ArchiveReader(file);
-  const start = await dataStart(reader, entry.offset);
-  const packedBytes = Math.min(entry.packedBytes, maxPackedBytes);
-  const packed = packedBytes === 0 ? Buffer.alloc(0) : await reader.bytesAt(start, packedBytes);
-  const bytes = isStored(entry) ? packed.subarray(0, maxReadmeBytes) : await inflateStart(packed);
-  const isCut = bytes.length < entry.bytes;
+export async function readReadme(archive: ArchiveFile): Promise<Readme | undefined> {
+  const { files, read } = await openArchive(archive);
+  const file = findReadme(files);
+  if (!file) return undefined;
+  const packed = await read(file, maxPackedBytes);
+  const bytes = file.isStored ? packed.subarray(0, maxReadmeBytes) : await inflateStart(packed);
+  const isCut = bytes.length < file.bytes;
   const encoding = bytes.subarray(0, 2).equals(utf16Mark) ? 'utf-16le' : 'utf-8';
   // With `stream`, the decoder drops a character that was cut in half instead of replacing it.
   const text = new TextDecoder(encoding).decode(bytes, { stream: isCut });
-  return { path: entry.name, text, isCut };
+  return { path: file.name, text, isCut };
 }
 
-function findReadme(entries: readonly ArchiveEntry[]): ArchiveEntry | undefined {
-  const folders = new Set(entries.map(({ name }) => name.slice(0, name.indexOf('/') + 1)));
+function findReadme(files: readonly ArchivedFile[]): ArchivedFile | undefined {
+  const folders = new Set(files.map(({ name }) => name.slice(0, name.indexOf('/') + 1)));
   const [root = ''] = folders.size === 1 ? folders : [];
-  const byName = new Map(entries.map((entry) => [entry.name.slice(root.length).toLowerCase(), entry]));
-  return names.map((name) => byName.get(name)).find((entry) => entry !== undefined);
+  const byName = new Map(files.map((file) => [file.name.slice(root.length).toLowerCase(), file]));
+  return names.map((name) => byName.get(name)).find((file) => file !== undefined);
 }
 
 async function inflateStart(packed: Buffer): Promise<Buffer> {
@@ -76,8 +55,10 @@ async function inflateStart(packed: Buffer): Promise<Buffer> {
       if (bytes >= maxReadmeBytes) break;
     }
   } catch (error) {
-    // The packed bytes were cut as well.
-    if ((error as NodeJS.ErrnoException).code !== 'Z_BUF_ERROR') throw error;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!code.startsWith('Z_')) throw error;
+    // The packed bytes were cut as well. A README that is damaged must not stop the index.
+    if (code !== 'Z_BUF_ERROR') return Buffer.alloc(0);
   }
   return Buffer.concat(chunks).subarray(0, maxReadmeBytes);
 }

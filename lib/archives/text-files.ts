@@ -1,36 +1,26 @@
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
 import { decodeText, maxTextFileBytes, textFilesIn } from '@node-registry/host-nodes/text-files';
-import {
-  type ArchiveFile,
-  ArchiveReader,
-  dataStart,
-} from '@node-registry/registry-rules/archives/archive-file';
-import { readDirectory } from '@node-registry/registry-rules/archives/directory';
-import { type ArchiveEntry, isFolder, isStored } from '@node-registry/registry-rules/archives/entry';
+import type { ArchiveFile } from '@node-registry/registry-rules/archives/archive-file';
+import { openArchive } from './published-archive.ts';
 
 const inflate = promisify(inflateRaw);
 
 /**
  * The names of an archive's files, and the content of the text files. Reads only text files, in archive
- * order, so most of an archive full of images is never fetched. The archive has been checked before.
+ * order, so most of an archive full of images is never fetched.
  */
-export async function readTextFiles(file: ArchiveFile): Promise<Map<string, string | undefined>> {
-  const { entries } = await readDirectory(file);
-  const reader = new ArchiveReader(file);
-  const files = new Map<string, string | undefined>();
-  const inOrder = entries.toSorted((a, b) => a.offset - b.offset).filter((entry) => !isFolder(entry));
+export async function readTextFiles(archive: ArchiveFile): Promise<Map<string, string | undefined>> {
+  const { files, read } = await openArchive(archive);
+  const texts = new Map<string, string | undefined>();
+  const inOrder = files.toSorted((a, b) => a.offset - b.offset);
   const chosen = textFilesIn(inOrder.map(({ name, bytes }) => ({ path: name, bytes })));
-  for (const entry of inOrder)
-    files.set(entry.name, chosen.has(entry.name) ? await readText(reader, entry) : undefined);
-  return files;
+  for (const file of inOrder) {
+    const isRead = chosen.has(file.name) && file.packedBytes <= maxTextFileBytes;
+    const packed = isRead ? await read(file) : undefined;
+    texts.set(file.name, packed && decodeText(file.name, file.isStored ? packed : await unpacked(packed)));
+  }
+  return texts;
 }
 
-async function readText(reader: ArchiveReader, entry: ArchiveEntry): Promise<string | undefined> {
-  if (entry.packedBytes > maxTextFileBytes) return undefined;
-  const start = await dataStart(reader, entry.offset);
-  if (entry.packedBytes === 0) return '';
-  const packed = await reader.bytesAt(start, entry.packedBytes);
-  const bytes = isStored(entry) ? packed : await inflate(packed, { maxOutputLength: maxTextFileBytes });
-  return decodeText(entry.name, bytes);
-}
+const unpacked = (packed: Buffer) => inflate(packed, { maxOutputLength: maxTextFileBytes });

@@ -20,12 +20,6 @@ export class OutsideFile extends Error {
 /** The header in front of an entry's data. */
 export const localHeader = { signature: 0x04034b50, bytes: 30 } as const;
 
-/** Where an entry's data begins if its local header is at `offset`. */
-export async function dataStart(reader: ArchiveReader, offset: number): Promise<number> {
-  const header = await reader.bytesAt(offset, localHeader.bytes);
-  return offset + localHeader.bytes + header.readUInt16LE(26) + header.readUInt16LE(28);
-}
-
 type Callback = (error: Error | null) => void;
 
 /** Random access to an archive for the zip reader. Holds at most one window. */

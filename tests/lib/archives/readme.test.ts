@@ -77,11 +77,4 @@ describe('readReadme', () => {
   ])('reads %s', async (_, data, text) => {
     expect(await read({ name: 'README.md', data })).toEqual({ path: 'README.md', text, isCut: false });
   });
-
-  test('finds none in an archive that would be rejected today', async () => {
-    const readme = { name: 'README.md', data: 'Hello' };
-
-    expect(await read(readme)).toBeDefined();
-    expect(await read(readme, { name: 'NODE.py', data: 'clashes with node.py' })).toBeUndefined();
-  });
 });
