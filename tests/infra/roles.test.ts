@@ -78,27 +78,6 @@ describe('the roles', () => {
     expect(allowed.map(([role]) => role)).toEqual(roles);
   });
 
-  test.each([
-    ['PublishNodeVersionRole', ['members', 'banned', 'ban_reason']],
-    [
-      'AlignRegistryRole',
-      ['members', 'banned', 'moved_to', 'expires_at', 'revoked_at', 'repository', 'archive_key'],
-    ],
-    ...['ReceiveNotificationRole', 'PollProvidersRole'].flatMap((role) => [
-      [role, ['caller', 'ceiling', 'credits', 'is_exact', 'n', 'payment']] as const,
-      [role, ['at', 'completed_at', 'concluded_at', 'operation', 'request_id', 'task_hash', 'ttl']] as const,
-    ]),
-    ['DeliverNotificationsRole', ['address', 'caller', 'task_id', 'state', 'body', 'attempt']],
-  ])('deny %s to change %j', (role, names) => {
-    const denied = allStatements().flatMap(([name, { Effect, Condition }]) =>
-      name === role && Effect === 'Deny'
-        ? (Condition?.['ForAnyValue:StringEquals']?.['dynamodb:Attributes'] ?? [])
-        : [],
-    );
-
-    expect(denied).toEqual(expect.arrayContaining([...names]));
-  });
-
   test('grant the table, the bucket and the queues as the tests let each function reach them', () => {
     const packaged = [...statements(stage.template)].map(
       ([role, list]) => [role, JSON.parse(ownText(list)).filter(isServed)] as const,
@@ -119,13 +98,6 @@ describe('the roles', () => {
       },
     ]);
     expect(JSON.stringify(direct.template)).not.toContain('AdministrationRole');
-  });
-
-  test('let notifications read no secret if none is named', async () => {
-    const { template } = await packagedStage('minimal');
-
-    const rights = JSON.stringify(statements(template).get('ReceiveNotificationRole'));
-    expect(rights).not.toMatch(/GetParameter|GetSecret/);
   });
 
   test('let the proxies write tasks only if the stage relays notifications', () => {
