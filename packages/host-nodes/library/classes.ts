@@ -1,16 +1,15 @@
-import { asText, dictOf, leaveOpen } from '../values/access.ts';
+import { leaveOpen } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import { Dict, type Keywords, List, type Value } from '../values/values.ts';
-import { autoType, makeClass } from '../language/classes.ts';
+import { autoType } from '../language/classes.ts';
 import { setItem } from '../language/subscripts.ts';
 import { contains, equal } from '../values/equality.ts';
 import { argument, type Models, natives } from './define.ts';
 import * as types from '../values/builtin-types.ts';
 
-const rowType = types.builtinType('NamedTuple', types.tupleType);
 const identity: NativeCall = (_, [value = null]) => value;
 autoType.construct = (_machine, cls) => new Instance(cls);
 
@@ -41,13 +40,11 @@ export function typeModels(): Models {
     ...natives('abc', { abstractmethod: identity, abstractproperty: identity }),
     ['typing.Generic', types.objectType],
     ['typing.Protocol', types.objectType],
-    ['typing.NamedTuple', rowType],
     ['typing.TypedDict', types.dictType],
     ...natives('dataclasses', {
       dataclass: (machine, [cls]) => (cls instanceof Class ? dataclass(machine, cls) : dataclassDecorator),
       field: (_, __, keywords) => makeField(keywords),
       is_dataclass: (_, [value = null]) => isDataclass(value),
-      asdict: (machine, [self]) => attributesOf(machine, self),
       replace: (machine, [self], keywords) => replaced(machine, self, keywords),
     }),
     ...natives('collections', {
@@ -56,7 +53,6 @@ export function typeModels(): Models {
         if (dict instanceof Dict) dict.fallback = fallback;
         return dict;
       },
-      namedtuple: namedTuple,
       deque: (machine, [source, length = null], keywords) =>
         length === null && keywords.size === 0
           ? machine.call(types.listType, source === undefined ? [] : [source])
@@ -197,51 +193,10 @@ function initial(machine: Machine, name: string, fallback: Value | undefined): V
   return value === undefined ? raise('TypeError', `__init__() is missing the argument '${name}'`) : value;
 }
 
-/** `typing.NamedTuple`, and the base of `namedtuple`'s results: its fields are annotations of the class. */
-rowType.construct = (machine, cls, args, keywords) => {
-  const fields = [...fieldsOf(machine, cls).values()];
-  const values = fields.map(({ name, fallback }, index) =>
-    initial(machine, name, argument(args, keywords, index, name) ?? fallback),
-  );
-  const row = new Instance(cls, new Tuple(values));
-  for (const [index, { name }] of fields.entries()) row.define(name, values[index] ?? null);
-  return row;
-};
-types.addMethods(rowType, {
-  _asdict: (machine, [self]) => attributesOf(machine, self),
-  _replace: (machine, [self], keywords) => replaced(machine, self, keywords),
-  __repr__: () => new Unknown('the text of a row'),
-});
-const fieldNames = new Native('_fields', (machine, [self]) =>
-  self instanceof Instance ? new Tuple([...fieldsOf(machine, self.cls).keys()]) : null,
-);
-rowType.define('_fields', new Descriptor('property', fieldNames));
-
-function attributesOf(machine: Machine, self: Value | undefined): Value {
-  if (!(self instanceof Instance)) return new Unknown('the fields of an object');
-  return dictOf(
-    machine,
-    [...self.entries.values()].map(({ key, value }) => [key, value]),
-  );
-}
-
 function replaced(machine: Machine, self: Value | undefined, keywords: Keywords): Value {
   if (!(self instanceof Instance)) return new Unknown('the fields of an object');
   const annotated = [...fieldsOf(machine, self.cls).keys()];
   const fields = annotated.length > 0 ? annotated : [...self.entries.keys()].map(String);
   const old = fields.map((name): [string, Value] => [name, self.own(name) ?? null]);
   return machine.call(self.cls, [], new Map([...old, ...keywords]));
-}
-
-function namedTuple(machine: Machine, args: Value[], keywords: Keywords): Value {
-  const [name = null, fields = null] = args;
-  machine.budget.read(asText(fields)?.length ?? 0);
-  const listed = typeof fields === 'string' ? fields.split(/[\s,]+/) : [...machine.iterate(fields)];
-  const names = listed.map((field) => asText(field) ?? '');
-  const defaults = [...machine.iterate(keywords.get('defaults') ?? new Tuple([]))];
-  const pairs = names.slice(names.length - defaults.length);
-  const annotations = names.map((field): [Value, Value] => [field, null]);
-  const body: [Value, Value][] = pairs.map((field, at) => [field, defaults[at] ?? null]);
-  body.push(['_fields', new Tuple(names)], ['__annotations__', dictOf(machine, annotations)]);
-  return makeClass(machine, name, new Tuple([rowType]), dictOf(machine, body), null, new Map());
 }

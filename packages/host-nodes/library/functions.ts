@@ -1,5 +1,5 @@
 import type { Machine } from '../values/machine.ts';
-import { addMethods, builtinType, raise } from '../values/builtin-types.ts';
+import { addMethods, builtinType } from '../values/builtin-types.ts';
 import {
   BoundMethod,
   Class,
@@ -14,7 +14,6 @@ import { Dict, List, PythonSet, type Value } from '../values/values.ts';
 import { isSurelyNoClass } from '../host/packages.ts';
 import { isSubclass, orderOf, plain } from '../values/access.ts';
 import { findAttribute } from '../language/attributes.ts';
-import { item } from '../language/subscripts.ts';
 import { truth } from '../language/truth.ts';
 import { cleaned } from '../types/texts.ts';
 import { lazily, names } from './builtins.ts';
@@ -35,24 +34,10 @@ export function functionModels(): Models {
       wraps: (_, [wrapped = null]) =>
         new Native('wraps', (machine, [made = null]) => dressed(machine, made, wrapped)),
       update_wrapper: (machine, [made = null, wrapped = null]) => dressed(machine, made, wrapped),
-      reduce: (machine, [func = null, source = null, start]) => {
-        const items = [...(start === undefined ? [] : [start]), ...machine.iterate(source)];
-        const why = orderOf(source) ?? (isCounted(machine, items) ? undefined : 'an unknown position');
-        if (why !== undefined) return new Unknown(why);
-        if (items.length === 0) return raise('TypeError', 'reduce() of empty iterable with no initial value');
-        return items.reduce((left, right) => machine.call(func, [left, right]));
-      },
       lru_cache: transparent,
       cache: identity,
       singledispatch: identity,
       cached_property: (_, [func = null]) => new Descriptor('property', func),
-    }),
-    ...natives('operator', {
-      itemgetter: (_, keys) =>
-        new Native('itemgetter', (machine, [value = null]) => {
-          const [first = null, ...others] = keys.map((key) => item(machine, value, key));
-          return others.length === 0 ? first : new Tuple([first, ...others]);
-        }),
     }),
     ['itertools.chain', chain],
     ...natives('itertools', { product }),
@@ -64,7 +49,6 @@ export function functionModels(): Models {
     ...natives('asyncio', {
       iscoroutinefunction: isAsync,
       run: identity,
-      gather: (_, args) => new List(args),
     }),
     ...natives('typing', {
       cast: (_, [, value = null]) => value,

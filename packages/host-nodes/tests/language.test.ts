@@ -81,16 +81,10 @@ const values: Record<string, string> = {
     'from enum import Enum\nclass T(str, Enum):\n    A = "a"\nRESULT = [T.A, T.A.upper(), T.A == "a"]\n# ["a", "A", true]',
   dataclasses:
     'from dataclasses import dataclass, field\n@dataclass\nclass P:\n    x: int\n    y: int = 2\n    z: list = field(default_factory=list)\n    def __post_init__(self): self.x += 1\np = P(1)\nRESULT = [p.x, p.y, p.z, P(1, None).y]\n# [2, 2, [], null]',
-  'named tuples':
-    'from collections import namedtuple\nP = namedtuple("P", "a b")\nx, y = P(1, 2)\nRESULT = [x, y, P(3, b=4).b]\n# [1, 2, 4]',
-  'rows of named fields, and copies of them':
-    'from typing import NamedTuple\nfrom collections import namedtuple\nfrom dataclasses import dataclass, replace, asdict\nclass E(NamedTuple):\n    key: str\n    title: str = "t"\n@dataclass\nclass D:\n    a: int\n    b: int = 2\nP = namedtuple("P", "x y", defaults=[3])\nRESULT = [list(E("a")), E("b")._replace(key="c").key, P(1)._asdict(), list(P(1)._fields), asdict(replace(D(1), b=5)), list(P._fields)]\n# [["a", "t"], "c", {"x": 1, "y": 3}, ["x", "y"], {"a": 1, "b": 5}, ["x", "y"]]',
   'defaultdict and OrderedDict':
     'from collections import defaultdict, OrderedDict\nd = defaultdict(list)\nd["a"].append(1)\nRESULT = [d, OrderedDict([("x", 1)])]\n# [{"a": [1]}, {"x": 1}]',
   functools:
     'from functools import partial, lru_cache\n@lru_cache(maxsize=None)\ndef f(a, b): return a * b\nRESULT = partial(f, 2)(3)\n# 6',
-  'functions that are folded or picked':
-    'from functools import reduce\nfrom operator import itemgetter\nfrom itertools import product\nRESULT = [reduce(lambda a, b: {**a, **b}, [{"x": 1}, {"y": 2}]), reduce(lambda a, b: a + b, [1, 2], 10), [itemgetter(1)("ab"), *itemgetter(0, 2)("abc")], ["".join(p) for p in product("ab", repeat=2)]]\n# [{"x": 1, "y": 2}, 13, ["b", "a", "c"], ["aa", "ab", "ba", "bb"]]',
   itertools:
     'import itertools\nRESULT = [*itertools.chain([1], (2,)), *itertools.chain.from_iterable([[3], [4]])]\n# [1, 2, 3, 4]',
   copies:
