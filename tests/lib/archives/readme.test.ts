@@ -10,6 +10,7 @@ describe('readReadme', () => {
   test.each<[kind: string, file: Partial<ZipFile>]>([
     ['deflated', {}],
     ['stored', { method: 0 }],
+    ['deeper', { local: { extra: Buffer.alloc(8) } }],
   ])('reads a %s README', async (_, file) => {
     const readme = await read({ name: 'README.md', data: '# Nöde\n', ...file });
 

@@ -8,9 +8,10 @@ import { zip } from '@node-registry/testing/zip';
 const large = Buffer.alloc(1_000_000, ' ');
 large.set(Buffer.from(randomBytes(15_000).toString('base64')));
 
-test('reads at most 20 MB of text, by what the files unpack to', async () => {
+test('reads at most 20 MB of text, by what the files unpack to, in archive order', async () => {
   const names = Array.from({ length: 22 }, (_, index) => `${index}.txt`);
-  const files = await readTextFiles(inMemory(zip(names.map((name) => ({ name, data: large })))));
+  const entries = [{ name: 'docs/' }, ...names.map((name) => ({ name, data: large }))];
+  const files = await readTextFiles(inMemory(zip(entries, { isListedBackwards: true })));
 
   const read = names.filter((name) => files.get(name) === large.toString());
 
