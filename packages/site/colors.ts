@@ -95,7 +95,7 @@ function readable(color: string, ground: string, ratio: number): string {
   return found;
 }
 
-function contrast(one: string, other: string): number {
+export function contrast(one: string, other: string): number {
   const [darker = 0, lighter = 0] = [luminance(rgb(one)), luminance(rgb(other))].sort((a, b) => a - b);
   return (lighter + 0.05) / (darker + 0.05);
 }

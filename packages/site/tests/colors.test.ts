@@ -1,38 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { accentProblem, colorStyles, hueCount } from '../colors.ts';
-
-/** The custom properties of each scheme, as the styles have them. */
-function read(accent?: string) {
-  const styles = colorStyles(accent);
-  const half = styles.indexOf('@media');
-  const of = (text: string, selector: string) =>
-    Object.fromEntries(
-      (text.split(`${selector}{`)[1]?.split('}')[0] ?? '').split(';').map((each) => each.slice(2).split(':')),
-    ) as Record<string, string>;
-  return [styles.slice(0, half), styles.slice(half)].map((text) => ({
-    root: of(text, ':root'),
-    hues: Array.from({ length: hueCount }, (_, step) => of(text, `.hue-${step}`)),
-  }));
-}
-
-/** By WCAG 2.2. */
-function contrast(...colors: (string | undefined)[]): number {
-  const [dark = 0, light = 0] = colors
-    .map((color = '') => {
-      const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
-        const share = Number.parseInt(color.slice(at, at + 2), 16) / 255;
-        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-      });
-      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-    })
-    .sort((a, b) => a - b);
-  return (light + 0.05) / (dark + 0.05);
-}
+import { accentProblem, colorTokens, contrast, hueCount, hueTokens } from '../colors.ts';
 
 describe.each(['#4338ca', '#0a6640', '#000000'])('the colors of the accent %s', (accent) => {
-  test.each(read(accent).map((scheme, place) => [['light', 'dark'][place], scheme] as const))(
+  test.each(['light', 'dark'] as const)(
     'can be read in the %s scheme: text 4.5 : 1, edges and sockets 3 : 1',
-    (_, { root, hues }) => {
+    (scheme) => {
+      const root = colorTokens(accent)[scheme];
+      const of = (text: string, ground: string) => contrast(String(root[text]), String(root[ground]));
       const grounds = ['paper', 'sheet', 'raised'];
       const codes = ['code-1', 'code-2', 'code-3', 'code-4'];
       const texts: [string, string[]][] = [
@@ -42,16 +16,26 @@ describe.each(['#4338ca', '#0a6640', '#000000'])('the colors of the accent %s', 
       ];
       for (const [text, on] of texts)
         for (const ground of on)
-          expect([text, ground, contrast(root[text], root[ground]) >= 4.5]).toEqual([text, ground, true]);
-      for (const ground of ['sheet', 'raised'])
-        expect(contrast(root.field, root[ground])).toBeGreaterThanOrEqual(3);
-      for (const { tile, 'tile-ink': ink, socket } of hues) {
+          expect([text, ground, of(text, ground) >= 4.5]).toEqual([text, ground, true]);
+      for (const ground of ['sheet', 'raised']) expect(of('field', ground)).toBeGreaterThanOrEqual(3);
+      for (let step = 0; step < hueCount; step += 1) {
+        const { tile = '', 'tile-ink': ink = '', socket = '' } = hueTokens(step, scheme);
         expect(contrast(tile, ink)).toBeGreaterThanOrEqual(4.5);
         for (const ground of ['sheet', 'raised'])
-          expect(contrast(socket, root[ground])).toBeGreaterThanOrEqual(3);
+          expect(contrast(socket, String(root[ground]))).toBeGreaterThanOrEqual(3);
       }
     },
   );
+});
+
+test('knows the contrast of WCAG', () => {
+  for (const [one, other, ratio] of [
+    ['#ffffff', '#000000', 21],
+    ['#777777', '#ffffff', 4.48],
+    ['#0a0b0c', '#000000', 1.07],
+    ['#ff0000', '#0000ff', 2.15],
+  ] as const)
+    expect([one, contrast(one, other)]).toEqual([one, expect.closeTo(ratio, 2)]);
 });
 
 test('rejects an accent that can’t be read, and says its contrast', () => {
