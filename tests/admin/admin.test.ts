@@ -1,9 +1,7 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
-import { stopDate } from '@node-registry/testing/clock';
 import { handler as publish } from '../../functions/publish-node-version.ts';
-import { handler as updateNode } from '../../functions/update-node.ts';
 import { memberIdOf } from '../../lib/caller.ts';
 import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { admin, adminJson } from '../support/admin.ts';
@@ -15,11 +13,6 @@ import '../support/in-order.ts';
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner', mats: 'member' });
 });
-
-function editAs(user: string, publisherId: string, nodeId: string) {
-  const headers = { authorization: bearer(user) };
-  return invoke(updateNode, 'update-node', { path: { publisherId, nodeId }, headers });
-}
 
 function publishWith(personalToken: string, nodeId: string, version = '1.0.0') {
   return invoke(publish, 'publish-node-version', {
@@ -53,8 +46,7 @@ describe('member', () => {
       .filter(({ role }: { role: string }) => role === 'owner')
       .map(({ user }: { user: { id: string } }) => user.id);
 
-  test('lets an owner edit until the member is removed, and keeps the fields that a second add leaves out', async () => {
-    await addNode('acme', 'shared');
+  test('keeps the fields that a second add leaves out, until it is removed', async () => {
     const add = async (...options: string[]) =>
       (await adminJson('member', 'add', 'acme', 'vera', ...options)).members.find(
         ({ user }: { user: { id: string } }) => user.id === 'vera',
@@ -65,16 +57,14 @@ describe('member', () => {
       await add('--role', 'owner'),
       await add('--name', 'Vera V.'),
     ];
-    const asOwner = await editAs('vera', 'acme', 'shared');
     await admin('member', 'remove', 'acme', 'vera');
-    const asNobody = await editAs('vera', 'acme', 'shared');
 
     expect(added).toEqual([
       { id: memberIdOf('vera'), role: 'member', user: { id: 'vera', name: 'Vera', email } },
       { id: memberIdOf('vera'), role: 'owner', user: { id: 'vera', name: 'Vera', email } },
       { id: memberIdOf('vera'), role: 'owner', user: { id: 'vera', name: 'Vera V.', email } },
     ]);
-    expect([asOwner.status, asNobody.status]).toEqual([200, 403]);
+    expect(await ownersOf('acme')).toEqual(['olga']);
   });
 
   test.each(['member remove solo ann', 'member add solo ann --role member'])(
@@ -95,46 +85,38 @@ describe('member', () => {
 });
 
 describe('token', () => {
-  test('lets a token publish, and stores only its hash', async () => {
-    const { token: fresh, id } = await adminJson('token', 'create', 'acme', '--label', 'ci');
-
+  test('publishes until it is revoked, and only its hash is stored', async () => {
+    const create = ['token', 'create', 'acme', '--label', 'ci'];
+    const [{ token: fresh, id, ...made }, short] = [
+      await adminJson(...create),
+      await adminJson(...create, '--days', '2'),
+    ];
     const answer = await publishWith(fresh, 'by-token');
     const listed = await adminJson('token', 'list', 'acme');
     const { Items } = await dynamodb.send(new ScanCommand({ TableName: tableName() }));
-
-    expect(answer.status).toBe(201);
-    const used = listed.find((stored: { id: string }) => stored.id === id);
-    expect(used).toMatchObject({ label: 'ci', last_used_at: expect.any(String) });
-    expect(await storedItem('PUBLISHER#acme', `TOKEN#${hashPersonalAccessToken(fresh)}`)).toMatchObject({
-      id,
-    });
-    expect(JSON.stringify(Items)).not.toContain(fresh);
-    expect(JSON.stringify(listed)).not.toContain(fresh);
-    expect(JSON.stringify(listed)).not.toContain(hashPersonalAccessToken(fresh));
-  });
-
-  test.each([
-    [365, []],
-    [2, ['--days', '2']],
-  ])('works for %d days', async (days, options) => {
-    stopDate();
-    const { created_at, expires_at } = await adminJson('token', 'create', 'acme', '--label', 'x', ...options);
-
-    expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(days * 86_400_000);
-  });
-
-  test('rejects a publish with a revoked token, and keeps the time of the first revocation', async () => {
-    const { token: fresh, id } = await adminJson('token', 'create', 'acme', '--label', 'leaked');
-    const first = await adminJson('token', 'revoke', 'acme', id);
-    const second = await adminJson('token', 'revoke', 'acme', id);
-
+    const [first, second] = [
+      await adminJson('token', 'revoke', 'acme', id),
+      await adminJson('token', 'revoke', 'acme', id),
+    ];
+    const late = await publishWith(fresh, 'by-revoked');
     await addToken('acme', -1);
-    const answer = await publishWith(fresh, 'by-revoked');
     const { stdout } = await admin('token', 'list', 'acme');
 
-    expect([answer.status, answer.body.error]).toEqual([401, 'invalid_personal_access_token']);
+    const daysOf = ({ created_at = '', expires_at = '' }) =>
+      Math.round((Date.parse(expires_at) - Date.parse(created_at)) / 86_400_000);
+    expect([daysOf(made), daysOf(short)]).toEqual([365, 2]);
+    expect([answer.status, late.status, late.body.error]).toEqual([
+      ...[201, 401, 'invalid_personal_access_token'],
+    ]);
+    expect(listed).toContainEqual(
+      expect.objectContaining({ id, label: 'ci', last_used_at: expect.any(String) }),
+    );
+    const hash = hashPersonalAccessToken(fresh);
+    expect(await storedItem('PUBLISHER#acme', `TOKEN#${hash}`)).toMatchObject({ id });
+    expect(JSON.stringify([Items, listed])).not.toContain(fresh);
+    expect(JSON.stringify(listed)).not.toContain(hash);
     expect(second).toEqual(first);
-    expect(stdout).toMatch(new RegExp(`${id} +leaked +revoked `));
+    expect(stdout).toMatch(new RegExp(`${id} +ci +revoked `));
     expect(stdout.match(/ (revoked|expired) /g)?.sort()).toEqual([' expired ', ' revoked ']);
   });
 });

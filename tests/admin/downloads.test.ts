@@ -34,17 +34,6 @@ async function publishArchive(version: string): Promise<URL> {
 const answerOf = async (address: URL) => (await fetch(address)).status;
 const answersOf = (addresses: URL[]) => Promise.all(addresses.map(answerOf));
 
-test('keeps an archive denied that another ban still holds', async () => {
-  const address = await publishArchive('1.0.0');
-  await admin('node-version', 'ban', nodeId, '1.0.0', ...because);
-  await admin('node', 'ban', nodeId, ...because);
-  await admin('node', 'unban', nodeId);
-  const held = await answerOf(address);
-  await admin('node-version', 'unban', nodeId, '1.0.0');
-
-  expect([held, await answerOf(address)]).toEqual([403, 200]);
-});
-
 test.each([
   ['its version', false],
   ['its version, which is lifted before the mark', true],

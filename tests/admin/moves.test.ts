@@ -2,14 +2,22 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { folder } from '@node-registry/testing/folders';
-import { nodePath } from '@node-registry/registry-rules/index-paths';
+import {
+  catalogPath,
+  configPath,
+  nodePagePath,
+  nodePath,
+  pieceOf,
+} from '@node-registry/registry-rules/index-paths';
 import { readText } from '../../lib/bucket/public-file.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
-import { begunVersionsKey, nodeKey } from '../../lib/store/keys.ts';
+import { changeNumbers } from '../../lib/registry/numbers.ts';
+import { begunVersionsKey, nodeKey, personalAccessTokenKey } from '../../lib/store/keys.ts';
+import { queryAll } from '../../lib/store/read.ts';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
-import { addNode, addVersion, storedNode, storedItem } from '../support/registry.ts';
+import { addNode, addVersion, putItem, setFields, storedItem, storedNode } from '../support/registry.ts';
 import {
   addTwoPublishers,
   from,
@@ -135,26 +143,57 @@ test('lists nodes, versions by status or token, and a publisher’s history, pag
 
 test('node numbers show in the update’s answer and in the index, leave the ETag alone, and are cleared by null', async () => {
   const file = join(folder, 'numbers.jsonl');
+  const textOf = async (path: string) => String((await readText(soon(), path))?.text);
   const take = async (...lines: object[]) => {
     const text = lines.map((line) => JSON.stringify({ node_id: nodeId, ...line })).join('\n');
     await writeFile(file, `${text}\n\n`);
     return admin('node', 'numbers', '--file', file);
   };
+  const latest_version = { id: '1', version: '1.0.0', status: 'NodeVersionStatusActive' };
+  await setFields(nodeKey(nodeId), { latest_version });
   await refreshNode(soon(), nodeId, 'all');
   const before = await storedNode(nodeId);
   // A line that isn't valid changes nothing.
   const invalid = await take({ repo_stars: 9, rating: 1 }, { stars: 1 });
   const wanted = { repo_stars: 12, downloads: 1200 };
   await take({ ...wanted, rating: 4.5 });
-  const index = JSON.parse(String((await readText(soon(), nodePath(nodeId)))?.text));
+  const index = JSON.parse(await textOf(nodePath(nodeId)));
   const after = await storedNode(nodeId);
   const shown = await updateAs(from, 'olga');
   await take({ rating: null });
   const cleared = await updateAs(from, 'olga');
+  // A run that died before it wrote the index.
+  await changeNumbers(soon(), nodeId, (record) => ({ ...record, repo_stars: 4321 }));
+  await take({ repo_stars: 4321 });
 
+  const { catalog_pieces: pieces } = JSON.parse(await textOf(configPath));
+  expect(await textOf(catalogPath(pieces, pieceOf(nodeId, pieces)))).toContain('"downloads":1200');
+  expect(JSON.parse(await textOf(nodePath(nodeId)))).toMatchObject({ repo_stars: 4321 });
+  expect(await textOf(nodePagePath(nodeId))).toContain('4,321');
   expect([invalid.status, invalid.stderr]).toEqual([2, 'Line 2 is not valid: stars is not a field\n']);
   expect([index, shown.body]).toMatchObject(Array(2).fill({ ...wanted, rating: 4.5 }));
   expect(after).toEqual(before);
   expect(cleared.body).toMatchObject(wanted);
   expect(cleared.body).not.toHaveProperty('rating');
 });
+
+test('a merge of more tokens than two transactions have follows a target that is renamed before each', async () => {
+  const [token] = await queryAll(soon(), personalAccessTokenKey(from, ''));
+  const put = (id: string) => putItem({ ...token, ...personalAccessTokenKey(from, id), id });
+  await Promise.all(Array.from({ length: 99 }, (_, id) => put(String(id))));
+  const names = [to, `${to}-2`, `${to}-3`];
+  intercept(dynamodb, async ({ command, input, send }) => {
+    const [id = '', next] = names;
+    const text = JSON.stringify(input);
+    const isRest = command === 'TransactWriteItemsCommand' && !text.includes('HISTORY#');
+    if (next && isRest && text.includes(`PUBLISHER#${id}"`)) {
+      names.shift();
+      await admin('publisher', 'rename', id, next);
+    }
+    return send();
+  });
+  for (let run = 0; run < 3; run += 1) await admin('publisher', 'merge', from, '--into', to);
+
+  expect(names).toHaveLength(1);
+  expect(await adminJson('token', 'list', String(names[0]))).toHaveLength(100);
+}, 120_000);
