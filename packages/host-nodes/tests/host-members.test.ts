@@ -13,7 +13,7 @@ const modules = [
   ...['comfy', 'comfy.utils', 'comfy.samplers', 'comfy.sd', 'comfy.model_management', 'comfy.cli_args'],
   ...['comfy.comfy_types', 'comfy.comfy_types.IO', 'comfy.comfy_types.node_typing', 'comfy_execution.graph'],
   'comfy_api.latest',
-  'comfy_api.latest.io',
+  ...['comfy_api.latest.io', 'comfy_api.latest.io.Int', 'comfy_api.latest.io.NumberDisplay'],
   'comfy_api.latest._io',
   'comfy_api.input',
   'comfy_api.v0_0_2',
@@ -101,7 +101,7 @@ test('leaves fields open that depend on an unknown member of the host, and fails
         fc.constantFrom(...positions),
       ] as const),
       (module, name, use, [code, field]) => {
-        const text = `import ${module.replace(/\.(?:IO|io)$/, '')}\n${plain}${code(`(${use(`${module}.${name}`)})`)}`;
+        const text = `import ${module.replace(/\.(?:IO|io)(?:\.\w+)?$/, '')}\n${plain}${code(`(${use(`${module}.${name}`)})`)}`;
         const { nodes, status, reason } = extract(text);
         const node = nodes.find((found) => found.name === 'Node');
 

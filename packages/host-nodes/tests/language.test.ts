@@ -52,8 +52,6 @@ const values: Record<string, string> = {
     'class Ours(ValueError):\n    pass\ntry:\n    raise Ours("why")\nexcept ValueError as e:\n    RESULT = str(e)\n# "why"',
   'with statements':
     'class C:\n    def __enter__(self): return "in"\n    def __exit__(self, *a): return True\nwith C() as c:\n    RESULT = c\n    raise ValueError()\n# "in"',
-  'match statements':
-    'def f(x):\n    match x:\n        case "x": return "text"\n        case 1 | 2: return "few"\n        case None: return "none"\n        case other: return other\nRESULT = [f("x"), f(2), f(None), f(9)]\n# ["text", "few", "none", 9]',
   'the walrus operator': 'RESULT = [y for x in (1, 2) if (y := x + 1) > 2]\n# [3]',
   'inheritance and super':
     'class A:\n    def f(self): return ["A"]\nclass B(A):\n    def f(self): return ["B"] + super().f()\nclass C(A):\n    def f(self): return ["C"] + super().f()\nclass D(B, C):\n    def f(self): return ["D"] + super().f()\nRESULT = D().f()\n# ["D", "B", "C", "A"]',
@@ -166,7 +164,8 @@ const open: Record<string, string> = {
   'an item of a folder list': 'import folder_paths\nRESULT = folder_paths.get_filename_list("loras")[0]',
   'whether the host has files':
     'import folder_paths\nx = folder_paths.get_filename_list("loras")\nRESULT = [len(x), len(sorted(x)), "a" in x, x[0] if x else "none"]',
-  'a part of what is matched': 'match [1]:\n    case [x]: RESULT = x',
+  'what a case names': 'RESULT = 0\nmatch {}:\n    case {**x}: RESULT = x',
+  'what a case says that may not apply': 'RESULT = 0\nmatch [1]:\n    case 1 | None: RESULT = 1',
   'sorted JSON': 'import json\nRESULT = json.dumps({"b": 1, "a": 2}, sort_keys=True)',
   'widely indented JSON': 'import json\nRESULT = json.dumps([1], indent=10 ** 9)',
   'a path of the host': 'import folder_paths\nRESULT = "Put models into " + folder_paths.models_dir',

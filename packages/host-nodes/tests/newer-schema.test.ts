@@ -55,21 +55,6 @@ describe('a node of the newer schema', () => {
     expect(nodeOf(pack(schema))).toMatchObject(expected);
   });
 
-  test.each([
-    ['an argument of an input that is unknown here', 'inputs=[io.Int.Input("steps", sparkle=3)]'],
-    [
-      'a member of an enum of the host that is unknown here',
-      'inputs=[io.Int.Input("n", display_mode=io.NumberDisplay.sparkle)]',
-    ],
-    ['a part of a socket that is unknown here', 'inputs=[io.Int.Sparkle("n")]'],
-    ['a class of the host that is unknown here', 'inputs=[io.Sparkle.Input("n")]'],
-  ])('leaves its inputs open for %s, and stays listed', (_, schema) => {
-    const { nodes, status } = extract(pack(schema));
-
-    expect({ status, names: nodes.map(({ name }) => name) }).toEqual({ status: 'success', names: ['Node'] });
-    expect(nodes[0]?.open.join()).toContain('input_types');
-  });
-
   test('finds the id of a node whose schema asks whether the host is there', () => {
     const asking = pack('inputs=[]').replace(
       'return io.Schema',
