@@ -159,7 +159,7 @@ describe('a bill', () => {
     ['nothing', '', 0],
     ['a heading only', 'task_id,credits\n', 0],
     ['bytes that are no text', new Uint8Array([0xe9, 0x2c, 0x31]), 0],
-    ['UTF-16 without a byte order mark', Buffer.from('a,20\n', 'utf16le'), 0],
+    ['UTF-16 without a byte order mark', Buffer.from('a,20\n', 'utf16le'), 1],
   ])('rejects a bill with %s, by the number of the line if it has one', async (_, content, line) => {
     const { status, stdout, stderr } = await admin(...(await bill(content)), '--to', '2020-01-01');
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse/sync';
 import { Rejection } from '../registry/administration.ts';
 
@@ -20,9 +21,15 @@ interface Columns {
 const taskNames = ['taskid', 'task', 'id'];
 const creditNames = ['credits', 'credit', 'creditsused', 'cost', 'price', 'amount'];
 
+/** With which spreadsheets begin a text in UTF-16. No text in UTF-8 has this byte. */
+const utf16Mark = 0xff;
+
 /** Reads a bill as CSV: a task id and its credits on each line, in this order or as a heading names them. */
 export function readBill(bytes: Uint8Array): BilledTask[] {
-  const rows = parseCsv(decode(bytes));
+  const encoding = bytes[0] === utf16Mark ? 'utf-16le' : 'utf-8';
+  if (encoding === 'utf-8' && !isUtf8(bytes))
+    throw new Rejection('The bill is not text in UTF-8, or in UTF-16 with a byte order mark.');
+  const rows = parseCsv(new TextDecoder(encoding).decode(bytes));
   const heading = rows[0] && headingOf(rows[0]);
   const tasks = new Map<string, BilledTask>();
   for (const row of heading ? rows.slice(1) : rows) {
@@ -33,19 +40,6 @@ export function readBill(bytes: Uint8Array): BilledTask[] {
   }
   if (tasks.size === 0) throw new Rejection('The bill has no tasks.');
   return [...tasks.values()];
-}
-
-/** Spreadsheets write UTF-16 with a byte order mark; other programs write UTF-8 with or without one. */
-function decode(bytes: Uint8Array): string {
-  const mark = bytes.length < 2 ? '' : `${bytes[0]} ${bytes[1]}`;
-  const encoding = { '255 254': 'utf-16le', '254 255': 'utf-16be' }[mark] ?? 'utf-8';
-  try {
-    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
-    if (!text.includes('\0')) return text;
-  } catch {
-    // Reported below, with the same sentence.
-  }
-  throw new Rejection('The bill is not text in UTF-8, or in UTF-16 with a byte order mark.');
 }
 
 function headingOf({ line, cells }: Row): Columns | undefined {
@@ -95,7 +89,7 @@ export function rounded(credits: number): number {
 }
 
 interface Row {
-  /** The number of its first line in the file. */
+  /** The number of its last line in the file. */
   line: number;
   cells: string[];
 }
@@ -113,20 +107,13 @@ function parseCsv(text: string): Row[] {
       relax_column_count: true,
       skip_records_with_empty_values: true,
       trim: true,
-      on_record: (cells: string[], { lines }) => {
-        // The parser names the last line of a row.
-        rows.push({ line: lines - lineEndsIn(cells), cells });
-      },
+      on_record: (cells: string[], { lines: line }) => void rows.push({ line, cells }),
     });
     return rows;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw new Rejection(`Line ${error.lines} of the bill has a quotation mark that does not enclose a cell.`);
   }
-}
-
-function lineEndsIn(cells: readonly string[]): number {
-  return cells.join('').match(/\r\n|\r|\n/g)?.length ?? 0;
 }
 
 /** One for the whole file, by its first line. */

@@ -21,45 +21,23 @@ export interface Selection {
   caller?: string | undefined;
 }
 
-/**
- * The usage records of some days, of one caller or all, one page at a time. Days come in order, and so do the
- * records of one caller and day.
- */
+/** The usage records of some days, of one caller or all, one page at a time. Days come in order. */
 export async function* usagePages({ from, to, caller }: Selection): AsyncGenerator<AttemptRecord[]> {
   for (const day of daysBetween(from, to)) {
     for (const name of caller === undefined ? await callersOf(day) : [caller]) {
-      yield* inOrder(usagePartitions(callerHash(name), day).map((pk) => pagesOf({ pk, sk: '' })));
+      yield* together(usagePartitions(callerHash(name), day).map((pk) => pagesOf({ pk, sk: '' })));
     }
   }
 }
 
-interface Source {
-  pages: AsyncGenerator<Item[]>;
-  /** The rest of the last page. */
-  records: AttemptRecord[];
-}
-
-/** The records of several partitions, in the order of their keys. Holds one page of each. */
-async function* inOrder(partitions: readonly AsyncGenerator<Item[]>[]): AsyncGenerator<AttemptRecord[]> {
-  let sources: Source[] = partitions.map((pages) => ({ pages, records: [] }));
+/** A page of each partition at a time, which has some thousand records, in the order of their time. */
+async function* together(partitions: readonly AsyncGenerator<Item[]>[]): AsyncGenerator<AttemptRecord[]> {
   for (;;) {
-    sources = (await Promise.all(sources.map(withRecords))).flat();
-    // Up to here no partition has another record.
-    const [end] = sources.flatMap(({ records }) => records.at(-1)?.sk ?? []).sort();
-    if (end === undefined) return;
-    const page = sources.flatMap(({ records }) => records.filter(({ sk }) => sk <= end));
-    yield page.sort((a, b) => (a.sk < b.sk ? -1 : 1));
-    sources = sources.map(({ pages, records }) => ({ pages, records: records.filter(({ sk }) => sk > end) }));
+    const pages = (await Promise.all(partitions.map((each) => each.next()))).filter(({ done }) => !done);
+    if (pages.length === 0) return;
+    const records = pages.flatMap(({ value }) => (value as Item[]).map(attemptRecord));
+    yield records.filter(({ n }) => n !== undefined).sort((a, b) => (a.sk < b.sk ? -1 : 1));
   }
-}
-
-/** Empty for a source that has come to its end. */
-async function withRecords({ pages, records }: Source): Promise<Source[]> {
-  if (records.length > 0) return [{ pages, records }];
-  const next = await pages.next();
-  if (next.done) return [];
-  const attempts = next.value.map(attemptRecord).filter(({ n }) => n !== undefined);
-  return withRecords({ pages, records: attempts });
 }
 
 async function callersOf(day: string): Promise<string[]> {
