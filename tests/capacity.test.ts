@@ -109,7 +109,7 @@ Object.assign(process.env, parts.environment, {
 // It loads the store's client, which finds the counted stores from now on.
 await import('./support/patience.ts');
 const { seed } = await import('../tools/local/seed.ts');
-const { newAttempt } = await import('../lib/attempts/attempt.ts');
+const { beginAttempt, newAttempt } = await import('../lib/attempts/attempt.ts');
 const { reserve } = await import('../lib/attempts/reserve.ts');
 
 function startFront(url: string, service: 'bucket' | 'provider') {
@@ -219,11 +219,12 @@ test.each([
   'each of the two writes of an account with %i other open attempts takes %i units',
   async (others, units) => {
     const user = `a-caller-of-tests-${randomUUID()}`;
-    const names = { operation: 'of-this-test', caller: `user:${user}`, requestId: 'r' };
+    const caller = `user:${user}`;
+    const names = { operation: 'o', caller, requestId: 'r', keyHash: undefined, taskHash: undefined };
     const rule = { toldBy: 'reply', rate: { task: 50 }, variesBy: [] } as const;
     hold.ms = 0;
     for (let open = 0; open < others; open += 1) {
-      const attempt = newAttempt({ ...names, keyHash: undefined, taskHash: undefined }, rule, {});
+      const attempt = newAttempt({ ...beginAttempt(), ...names }, rule, {});
       await reserve({ deadline: Date.now() + 5000 }, attempt);
     }
     for (const { unitsByKind } of await countsOf(() => pay('text-to-video', undefined, user)))

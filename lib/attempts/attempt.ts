@@ -51,8 +51,15 @@ export interface Attempt extends Task {
   price: number | undefined;
 }
 
+type Begun = Pick<Attempt, 'at' | 'id'>;
+
+/** What names an attempt, before it is known whether its request is a replay. */
+export function beginAttempt(): Begun {
+  return { at: Date.now(), id: randomBytes(6).toString('base64url') };
+}
+
 export function newAttempt(
-  names: Pick<Attempt, 'operation' | 'caller' | 'requestId' | 'keyHash' | 'taskHash'>,
+  names: Begun & Pick<Attempt, 'operation' | 'caller' | 'requestId' | 'keyHash' | 'taskHash'>,
   price: PriceRule,
   body: object,
 ): Attempt {
@@ -60,8 +67,6 @@ export function newAttempt(
   return {
     ...taskOf(names.operation, price, body),
     ...names,
-    at: Date.now(),
-    id: randomBytes(6).toString('base64url'),
     ceiling,
     price: price.toldBy === 'rate' ? ceiling : undefined,
   };
@@ -117,7 +122,7 @@ export function priceOf({ payment, credits, credits_told }: AttemptRecord): numb
 export const keptForDays = 400;
 
 /** The name of an attempt's record within its caller. */
-export function attemptName({ at, id }: Pick<Attempt, 'at' | 'id'>): string {
+export function attemptName({ at, id }: Begun): string {
   return `${new Date(at).toISOString()}#${id}`;
 }
 

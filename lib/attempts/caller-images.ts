@@ -19,19 +19,32 @@ const beginning = 'upload:';
 const shape = /^upload:([0-9a-f]{64}):([1-9]\d{0,8})$/;
 const maxBytes = 50_000_000;
 
+interface Request<Body> {
+  schema: z.core.$ZodType;
+  body: Body;
+}
+
 /** Replaces each image that the body names by its URL. Throws `upload_needed` if one is not uploaded. */
 export async function withImageUrls<Body>(
   context: Context,
   caller: string,
-  { schema, body }: { schema: z.core.$ZodType; body: Body },
+  request: Request<Body>,
 ): Promise<Body> {
   const found: ImageField[] = [];
-  withImages(schema, body, (text, path) => {
+  withImages(request.schema, request.body, (text, path) => {
     if (text.slice(0, beginning.length).toLowerCase() === beginning)
       found.push({ path, text, image: read(text) });
     return text;
   });
-  if (found.length === 0) return body;
+  return found.length === 0 ? request.body : withUrls(context, caller, request, found);
+}
+
+async function withUrls<Body>(
+  context: Context,
+  caller: string,
+  { schema, body }: Request<Body>,
+  found: readonly ImageField[],
+): Promise<Body> {
   const invalid = found
     .filter(({ image }) => image === undefined)
     .map(({ path }) => ({ path, message: rule }));

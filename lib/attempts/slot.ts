@@ -85,18 +85,23 @@ export async function claim(slot: Slot): Promise<Answer | undefined> {
   }
 }
 
-async function claimOnce({ context, record, payer }: Slot): Promise<Answer | undefined> {
+async function claimOnce(slot: Slot): Promise<Answer | undefined> {
+  const { context, record } = slot;
   const now = Date.now();
   const result = await put(context, record, [['expires_at', 'absent or <=', now]]);
   if (result.written) return undefined;
   const holder = result.found;
   if (!holder) throw new ApiError('unavailable', { reason: 'the key was released meanwhile' });
-  const isSame = holder.fingerprint === record.fingerprint;
   if (holder.bytes) {
-    if (!isSame) throw new ApiError('idempotency_mismatch');
+    requireSame(holder, record);
     return replay(context, holder);
   }
-  const isLeased = holder.lease_until > now;
+  return takeOver(slot, holder);
+}
+
+/** Takes the key over from a request that bought nothing. Throws if it still runs, or may have bought something. */
+async function takeOver({ context, record, payer }: Slot, holder: SlotRecord): Promise<undefined> {
+  const isLeased = holder.lease_until > Date.now();
   const attempt = payer === undefined ? undefined : attemptKey(callerHash(payer), holder.attempt);
   const held = attempt && attemptRecord((await get(context, attempt))[0]);
   if (held ? isFree(held) : !isLeased) {
@@ -108,10 +113,14 @@ async function claimOnce({ context, record, payer }: Slot): Promise<Answer | und
     if ((await put(context, record, free)).written) return undefined;
     throw new ApiError('idempotency_in_flight');
   }
-  if (!isSame) throw new ApiError('idempotency_mismatch');
+  requireSame(holder, record);
   const isRunning = isLeased && held?.payment !== 'unknown';
   const code = isRunning ? 'idempotency_in_flight' : 'idempotency_consumed';
   throw new ApiError(code, { headers: { ...(held && holder.task_headers) } });
+}
+
+function requireSame(holder: SlotRecord, { fingerprint }: SlotRecord): void {
+  if (holder.fingerprint !== fingerprint) throw new ApiError('idempotency_mismatch');
 }
 
 /** What an administrator concluded later stays used up: it may have been bought. */

@@ -1,6 +1,6 @@
 import { jsonAnswer } from '../answer.ts';
 import { admit } from '../auth/access-tokens.ts';
-import { newAttempt, attemptName } from '../attempts/attempt.ts';
+import { attemptName, beginAttempt, newAttempt } from '../attempts/attempt.ts';
 import { withImageUrls } from '../attempts/caller-images.ts';
 import { Purchase } from '../attempts/purchase.ts';
 import { afterwards, beforeSending } from '../attempts/request.ts';
@@ -35,8 +35,14 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
     const isRelayed = config.notifications().NOTIFICATIONS === 'relay';
     const relay = isRelayed ? new Relay(contract.notifies, Object(body), request.caller) : undefined;
     const taskHeaders = relay?.taskHeaders ?? {};
+    const begun = beginAttempt();
+    const slot = keyed && slotOf(context, keyed, { attempt: attemptName(begun), payer: caller, taskHeaders });
+    const replayed = slot && (await beforeSending(() => claim(slot)));
+    if (replayed) return replayed;
+
     const attempt = newAttempt(
       {
+        ...begun,
         operation: contract.name,
         caller,
         requestId: request.requestId,
@@ -46,11 +52,6 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
       contract.price,
       Object(body),
     );
-    const slot =
-      keyed && slotOf(context, keyed, { attempt: attemptName(attempt), payer: caller, taskHeaders });
-    const replayed = slot && (await beforeSending(() => claim(slot)));
-    if (replayed) return replayed;
-
     const purchase = new Purchase(context, attempt);
     try {
       const startTask = await beforeSending(async () => {

@@ -161,13 +161,22 @@ function waitBeforeRetry(result: SendResult): number | undefined {
   return status === 429 && error.code === 'provider_busy' && isShortWait ? retryAfterMs + jitter : undefined;
 }
 
-function readReply({ status, headers, body }: HttpReply, key: string): SendResult {
+function readReply(answer: HttpReply, key: string): SendResult {
+  const { status, body } = answer;
   const { content, isWhole } = readReplyObject(new TextDecoder().decode(body));
   const taskId = taskIdIn(content);
   const credits = readCredits(content.credits);
   if (isSuccess(status) && isWhole && taskId !== undefined)
     return { status, task: { taskId, credits }, reply: content };
+  return readFailure(answer, content, { taskId, credits }, key);
+}
 
+function readFailure(
+  { status, headers }: HttpReply,
+  content: JsonObject,
+  task: ApiError['task'],
+  key: string,
+): Failure {
   const cause = new Error(`the provider answered ${status}`);
   const retryAfterMs = readRetryAfter(headers['retry-after']);
   const { text, details, isOutOfCredits } = readErrorReply(content, key);
@@ -185,7 +194,7 @@ function readReply({ status, headers, body }: HttpReply, key: string): SendResul
 
   // A reply that is neither a success nor an error, such as a redirect, counts as unreadable.
   const failure = status < 400 ? 'provider_invalid_reply' : 'provider_failed';
-  return { error: unknownPayment(failure, cause, { taskId, credits }), status };
+  return { error: unknownPayment(failure, cause, task), status };
 }
 
 /** Reads a reply that broke off or never came. */

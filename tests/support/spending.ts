@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type AccountRecord, accountRecord, keyOfAccount, type Limits } from '../../lib/attempts/account.ts';
-import { type Attempt, type AttemptRecord, newAttempt } from '../../lib/attempts/attempt.ts';
+import { type Attempt, type AttemptRecord, beginAttempt, newAttempt } from '../../lib/attempts/attempt.ts';
 import { visitAccount } from '../../lib/attempts/visit.ts';
 import { keyOf } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
@@ -23,7 +23,10 @@ export async function spender(limits: Partial<Limits> = {}): Promise<string> {
 export function attemptOf(user: string, fields: Partial<Attempt> = {}): Attempt {
   const names = { operation: 'of-this-test', caller: `user:${user}`, requestId: 'r' };
   const rule = { toldBy: 'reply', rate: { task: 50 }, variesBy: [] } as const;
-  return { ...newAttempt({ ...names, keyHash: undefined, taskHash: undefined }, rule, {}), ...fields };
+  return {
+    ...newAttempt({ ...beginAttempt(), ...names, keyHash: undefined, taskHash: undefined }, rule, {}),
+    ...fields,
+  };
 }
 
 interface PaidCall {

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { stopDate } from '@node-registry/testing/clock';
 import {
   attemptName,
+  beginAttempt,
   type AttemptEnd,
   endAttempt,
   keyOfAttempt,
@@ -46,7 +47,7 @@ async function send(key: string, given: Request = {}): Promise<Answer> {
   const payment = 'payment' in given ? given.payment : 'taken';
   const context = { deadline: Date.now() + remainingMs };
   const names = { operation: 'textToVideo', caller, requestId: 'r', keyHash: undefined, taskHash: undefined };
-  const attempt = newAttempt(names, rule, {});
+  const attempt = newAttempt({ ...beginAttempt(), ...names }, rule, {});
   const slot = slotOf(
     context,
     { key, scope: caller, request },
