@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
-import { isObject, type JsonObject, parseAsWritten, parseObject, parseWithIds } from '../json.ts';
+import { isObject, type JsonObject, parseAsWritten, parseWithIds } from '../json.ts';
 import type { TaskState } from '../schemas/video.ts';
 import type { ProviderName } from '../config.ts';
 import { isTaskId, readCredits, readWord, stateOf } from '../providers/reply.ts';
@@ -135,25 +134,15 @@ interface CommonFields {
 }
 
 /**
- * Puts our fields in front of the provider's text, which stays unchanged, so its numbers keep their digits. A
- * provider's field with the same name and another value is replaced, or dropped if ours is undefined.
+ * The provider's object with our fields in front, whose values replace those of the same names, or drop them if they are
+ * undefined. The others keep the digits of their numbers.
  */
 export function withCommonFields(text: string, common: CommonFields): string {
-  const body = parseObject(text) ?? {};
-  const changes = Object.entries(common).filter(([name, value]) => !isDeepStrictEqual(body[name], value));
-  if (changes.length === 0) return text;
-  const changed = Object.fromEntries(changes);
-  if (changes.some(([name]) => name in body)) return withChanges(text, changed) ?? JSON.stringify(common);
-  if (Object.keys(body).length === 0) return JSON.stringify(changed);
-  return `${JSON.stringify(changed).slice(0, -1)},${text.trimStart().slice(1)}`;
-}
-
-/** Undefined if the text is too deeply nested to visit. */
-function withChanges(text: string, changed: object): string | undefined {
   try {
-    return JSON.stringify({ ...(parseAsWritten(text) as JsonObject), ...changed });
+    return JSON.stringify({ ...common, ...Object(parseAsWritten(text)), ...common });
   } catch {
-    return undefined;
+    // It is too deeply nested to visit.
+    return JSON.stringify(common);
   }
 }
 
