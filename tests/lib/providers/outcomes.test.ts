@@ -79,9 +79,18 @@ const onlyVideo: Row[] = [
   [{ kind: 'status', status: 500, reason: 'CreditInsufficient' }, 502, 'provider_failed'],
 ];
 
-function testRows(name: ProxyName, rows: Row[]): void {
-  test.each(rows)('%j is answered with %i %s', async (misbehavior, status, code, more = {}) => {
-    misbehave({ ...misbehavior, provider: providerOf(name) });
+/** Both adapters share what reads a reply; the image provider's finds the task and its errors in other places. */
+const ofImages: Row[] = [
+  ...common.filter(([{ kind }]) => kind === 'reply'),
+  [{ kind: 'status', status: 422 }, 400, 'provider_rejected'],
+];
+
+describe.each<[ProxyName, Row[]]>([
+  ['relight-image', ofImages],
+  ['text-to-video', [...common, ...onlyVideo]],
+])('a provider that misbehaves to %s', (name, rows) => {
+  test.each(rows)('is answered for after %j with %i %s', async (misbehavior, status, code, more = {}) => {
+    misbehave(misbehavior);
     const answer = await invoke(proxies[name], name);
 
     expect([answer.status, answer.body.error]).toEqual([status, code]);
@@ -93,47 +102,35 @@ function testRows(name: ProxyName, rows: Row[]): void {
     expect(simulation.received).toHaveLength(more.sent ?? 1);
     expect(acceptedTasks()).toBeLessThanOrEqual(1);
   });
-
-  test('answers a reply that is incomplete at the deadline by its status', async () => {
-    for (const [misbehavior] of cutOff) misbehave({ ...misbehavior, provider: providerOf(name) });
-    let heads = 0;
-    const onHead = (message: unknown) => {
-      const { path } = (message as { request: ClientRequest }).request;
-      if (path.startsWith(`/${providerOf(name)}/`)) heads += 1;
-    };
-    subscribe('http.client.response.finish', onHead);
-    const results = await outwaitProvider(
-      () => Promise.all(cutOff.map(() => invoke(proxies[name], name))),
-      () => heads === cutOff.length,
-    );
-    unsubscribe('http.client.response.finish', onHead);
-    const answers = results.map(({ status, body }) => `${status} ${body.error}`);
-
-    expect(results.map(({ body }) => body.message).join()).toContain('The reply named the task 7.');
-    expect(answers.sort()).toEqual(cutOff.map(([, status, code]) => `${status} ${code}`).sort());
-    expect(simulation.received).toHaveLength(cutOff.length);
-  });
-}
-
-function providerOf(name: ProxyName): 'image' | 'video' {
-  return name === 'relight-image' ? 'image' : 'video';
-}
-
-describe('a misbehaving image provider', () => {
-  // Both adapters share what reads a reply; this one finds the task and its errors in other places.
-  const own = common.filter(([{ kind }]) => kind === 'reply');
-  testRows('relight-image', [...own, [{ kind: 'status', status: 422 }, 400, 'provider_rejected']]);
 });
 
-describe('a misbehaving video provider', () => {
-  testRows('text-to-video', [...common, ...onlyVideo]);
+const generate = () => invoke(proxies['text-to-video'], 'text-to-video');
+
+test('a reply that is incomplete at the deadline is answered by its status', async () => {
+  for (const [misbehavior] of cutOff) misbehave(misbehavior);
+  let heads = 0;
+  const onHead = (message: unknown) => {
+    const { path } = (message as { request: ClientRequest }).request;
+    if (path.startsWith('/video/')) heads += 1;
+  };
+  subscribe('http.client.response.finish', onHead);
+  const results = await outwaitProvider(
+    () => Promise.all(cutOff.map(generate)),
+    () => heads === cutOff.length,
+  );
+  unsubscribe('http.client.response.finish', onHead);
+  const answers = results.map(({ status, body }) => `${status} ${body.error}`);
+
+  expect(results.map(({ body }) => body.message).join()).toContain('The reply named the task 7.');
+  expect(answers.sort()).toEqual(cutOff.map(([, status, code]) => `${status} ${code}`).sort());
+  expect(simulation.received).toHaveLength(cutOff.length);
 });
 
 describe('a task that an odd reply names', () => {
   test('is given to the caller whatever its id', async () => {
     const task_id = `films/7 é ${'a'.repeat(300)}`;
     misbehave({ kind: 'reply', fields: { task_id } });
-    const { status, body } = await invoke(proxies['text-to-video'], 'text-to-video');
+    const { status, body } = await generate();
 
     expect([status, body.task_id]).toEqual([200, task_id]);
   });
@@ -142,7 +139,7 @@ describe('a task that an odd reply names', () => {
 
   test('is answered if the reply is a list', async () => {
     misbehave({ kind: 'text', text: ` [null,{"task_id":""},${task}]` });
-    const { status, body, headers } = await invoke(proxies['text-to-video'], 'text-to-video');
+    const { status, body, headers } = await generate();
 
     expect([status, headers['x-credits-used']]).toEqual([200, '5']);
     expect(body).toMatchObject({ task_id: 'task-7', credits: 5, state: 'queueing' });
@@ -155,7 +152,7 @@ describe('a task that an odd reply names', () => {
   ])('is told and logged if the reply is cut off after it, %s', async (_, text) => {
     const id = /task-7|\d{18}/.exec(text)?.[0];
     misbehave({ kind: 'text', text });
-    const { status, body } = await invoke(proxies['text-to-video'], 'text-to-video');
+    const { status, body } = await generate();
 
     expect([status, body.error]).toEqual([502, 'provider_invalid_reply']);
     expect(body.message).toContain(`The reply named the task ${id}.`);
@@ -166,26 +163,25 @@ describe('a task that an odd reply names', () => {
     'is not guessed from %s',
     async (text) => {
       misbehave({ kind: 'text', text });
-      const { body } = await invoke(proxies['text-to-video'], 'text-to-video');
+      const { body } = await generate();
 
       expect(body.message).not.toContain('The reply named');
     },
   );
 });
 
-describe('the answer to the caller of a provider that failed', () => {
-  const call = () => invoke(proxies['text-to-video'], 'text-to-video');
-
-  test.each<[Misbehavior, RegExp]>([
-    [{ kind: 'stall' }, /did not respond in time/],
-    [{ kind: 'reset' }, /connection .* was lost/],
-    [{ kind: 'status', status: 500 }, /failed after it received the request/],
-    [{ kind: 'html' }, /reply that could not be read/],
-  ])('says after %j that the outcome is unknown and that the key is never sent again', async (one, what) => {
+test.each<[Misbehavior, RegExp]>([
+  [{ kind: 'stall' }, /did not respond in time/],
+  [{ kind: 'reset' }, /connection .* was lost/],
+  [{ kind: 'status', status: 500 }, /failed after it received the request/],
+  [{ kind: 'html' }, /reply that could not be read/],
+])(
+  'the answer after %j says that the outcome is unknown, and that the key is never sent again',
+  async (one, what) => {
     misbehave(one);
-    const { body } = await (one.kind === 'stall' ? outwaitProvider(call) : call());
+    const { body } = await (one.kind === 'stall' ? outwaitProvider(generate) : generate());
 
     expect(body.message).toMatch(what);
     expect(body.message).toMatch(/outcome is unknown.*same Idempotency-Key is never sent a second time/);
-  });
-});
+  },
+);

@@ -1,0 +1,331 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import net, { type AddressInfo, isIP } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { promisify } from 'node:util';
+import ipaddr from 'ipaddr.js';
+import { fc } from '@node-registry/testing/properties';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { stopDate } from '@node-registry/testing/clock';
+import { deliverOnce, findAddresses, pinnedTo, resolver } from '../../../lib/notifications/deliver-once.ts';
+import { isPublic, readReceiverUrl } from '../../../lib/notifications/notification-urls.ts';
+import { readSigningKeys } from '../../../lib/notifications/signature.ts';
+import { httpRequest } from '../../../lib/outgoing/http-request.ts';
+import { connectionsOf } from '../../support/connections.ts';
+import { peer, trustPeer } from '../../support/tls-peer.ts';
+import { setVariables } from '../../support/variables.ts';
+
+/*
+ * Every hostile address leads, in some spelling, to this machine, into a private network or nowhere. That none of them is
+ * connected to is seen below the HTTP client, where connections begin; and most of them name a port of this machine that
+ * a server listens to.
+ */
+
+/** The addresses of each name; null for one whose servers do not answer. */
+const zone: Record<string, string[] | null> = {};
+/** What the name servers were asked. */
+const asked: string[] = [];
+const answerOf = (family: number) => async (name: string) => {
+  asked.push(`${name} ${family}`);
+  const addresses = zone[name];
+  if (addresses === null) await new Promise(() => {});
+  if (!addresses) throw new Error('not found');
+  return addresses.filter((address) => isIP(address) === family);
+};
+Object.assign(resolver, { resolve4: answerOf(4), resolve6: answerOf(6) });
+
+const keys = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
+const receiver = createServer((_, response) => response.end('taken'));
+const serverNames: string[] = [];
+const tlsReceiver = createTlsServer({
+  ...peer,
+  SNICallback: (name, callback) => {
+    serverNames.push(name);
+    callback(null);
+  },
+});
+trustPeer();
+await Promise.all([
+  once(receiver.listen(0, '127.0.0.1'), 'listening'),
+  once(tlsReceiver.listen(0), 'listening'),
+]);
+const { port } = receiver.address() as AddressInfo;
+
+beforeEach(() => {
+  asked.length = 0;
+});
+
+afterAll(() => {
+  receiver.closeAllConnections();
+  receiver.close();
+  tlsReceiver.close();
+});
+
+/** What becomes of one try, and the connections that it began. */
+async function send(address: string) {
+  const body = '{"state":"success"}';
+  let result: unknown;
+  const connections = await connectionsOf(async () => {
+    result = await deliverOnce({ id: 'msg_1', address, body, content_type: 'application/json' }, keys);
+  });
+  return { result, connections };
+}
+
+const failed = (error: string) => ({ result: { outcome: 'failed', error }, connections: [] });
+const rejected = {
+  result: { outcome: 'failed', error: 'address_rejected', isHopeless: true },
+  connections: [],
+};
+
+/** Literal addresses, in every spelling that some parser takes. */
+const hosts = [
+  // Loopback
+  ...'127.0.0.1 127.0.0.2 127.255.255.254 127.1 127.0.1 2130706433 0x7f000001 0x7f.0.0.1 0x7f.1'.split(' '),
+  ...'0177.0.0.1 0177.0.0.01 017700000001 127.0.0.1. %31%32%37.0.0.1 １２７.０.０.１ ①②⑦.⓪.⓪.①'.split(' '),
+  ...'127。0。0。1 [::1] [0:0:0:0:0:0:0:1] [0000:0000:0000:0000:0000:0000:0000:0001] [::]'.split(' '),
+  // This network, and broadcast
+  ...'0.0.0.0 0 0x0 0.1.2.3 255.255.255.255 4294967295'.split(' '),
+  // Metadata and other link-local addresses
+  ...'169.254.169.254 169.254.170.2 169.254.169.253 169.254.169.123 169.254.0.1 2852039166'.split(' '),
+  ...'0xa9fea9fe 0xa9.0xfe.0xa9.0xfe 0251.0376.0251.0376 169.254.43518 169.16689662 [fe80::1]'.split(' '),
+  ...'[fe80::a9fe:a9fe] [febf::1] [fd00:ec2::254] [fd00:ec2::23]'.split(' '),
+  // Private, shared and benchmark networks
+  ...'10.0.0.1 10.255.255.255 167772161 172.16.0.1 172.31.255.255 192.168.0.1 192.168.255.254'.split(' '),
+  ...'0300.0250.0.1 100.64.0.1 100.100.100.200 100.127.255.255 198.18.0.1 198.19.255.255'.split(' '),
+  ...'[fc00::1] [fdff:ffff::1] [fec0::1]'.split(' '),
+  // Protocol assignments, documentation, multicast, reserved
+  ...'192.0.0.1 192.0.0.171 192.0.2.1 198.51.100.1 203.0.113.1 192.88.99.1 224.0.0.1'.split(' '),
+  ...'239.255.255.250 240.0.0.1 [ff02::1] [ff05::1:3] [2001:db8::1] [3fff::1] [100::1] [5f00::1]'.split(' '),
+  // IPv4 inside IPv6: mapped, compatible, translated, NAT64, 6to4, Teredo, ORCHID
+  ...'[::ffff:127.0.0.1] [::ffff:7f00:1] [::ffff:169.254.169.254] [::ffff:a9fe:a9fe]'.split(' '),
+  ...'[0:0:0:0:0:ffff:10.0.0.1] [::127.0.0.1] [::a9fe:a9fe] [::ffff:0:127.0.0.1]'.split(' '),
+  ...'[64:ff9b::127.0.0.1] [64:ff9b::a9fe:a9fe] [64:ff9b:1::a00:1] [2002:7f00:1::]'.split(' '),
+  ...'[2002:a9fe:a9fe::1] [2001::1] [2001:0:4136:e378:8000:63bf:3fff:fdd2] [2001:10::1]'.split(' '),
+  '[2001:20::1]',
+];
+
+describe('a try', () => {
+  // The local stack has addresses of its own.
+  beforeEach(() => setVariables({ NOTIFY_LOCALHOST: 'rejected' }));
+
+  test.each(hosts)('never connects to https://%s', async (host) => {
+    expect(await send(`https://${host}:${port}/hook`)).toEqual(rejected);
+  });
+
+  test.each([
+    ...`http://example.com/hook http://localhost:${port}/ http://127.0.0.1:${port}/ ftp://example.com/`.split(
+      ' ',
+    ),
+    // Users and hosts that look like one
+    ...`https://user@example.com:${port}/ https://user:secret@example.com/ https://:secret@example.com/`.split(
+      ' ',
+    ),
+    `https://example.com@127.0.0.1:${port}/`,
+    ...[0, 22, 25, 80, 1023, 99_999].map((number) => `https://example.com:${number}/`),
+    ...'file:///etc/passwd gopher://127.0.0.1:6379/_INFO data:text/plain,hello wss://example.com/'.split(' '),
+    ...`javascript:alert(1) example.com/hook https:/// https://[fe80::1%25lo]:${port}/ https://1.2.3.4.5/`.split(
+      ' ',
+    ),
+    ...['https://256.256.256.256/', '', `https://caller.example.com/${'a'.repeat(2022)}`],
+    `https://${'a.'.repeat(124)}example/`,
+  ])('neither connects to %j nor looks it up', async (address) => {
+    expect(await send(address)).toEqual(rejected);
+    expect(asked).toEqual([]);
+  });
+
+  test.each([
+    ...'127.0.0.1 ::1 169.254.169.254 fd00:ec2::254 10.1.2.3 ::ffff:127.0.0.1 64:ff9b::7f00:1'.split(' '),
+    ...'2002:7f00:1:: 0.0.0.0 :: 224.0.0.1'.split(' '),
+    // One of several
+    '93.184.216.34 127.0.0.1',
+    '127.0.0.1 93.184.216.34',
+    `${[34, 35, 36, 37, 38].map((last) => `93.184.216.${last}`).join(' ')} 127.0.0.1`,
+    '93.184.216.34 ::1',
+    '2606:2800:220:1::1 192.168.1.1',
+  ])('never connects to a name that leads to %s', async (leads) => {
+    zone['leads-there.example'] = leads.split(' ');
+
+    expect(await send(`https://leads-there.example:${port}/hook`)).toEqual(failed('name_rejected'));
+  });
+
+  test.each([
+    ...'localhost localhost. app.localhost internal metadata.google.internal no-such.example'.split(' '),
+    // To the parser a backslash ends the host.
+    'example.com\\@127.0.0.1',
+  ])(
+    'asks only the name servers for a name that is %s, and no file or list of this machine',
+    async (name) => {
+      expect(await send(`https://${name}:${port}/`)).toEqual(failed('name_not_found'));
+      expect(asked).toHaveLength(2);
+    },
+  );
+
+  test('gives a name up when no name server answers', async () => {
+    zone['silent.example'] = null;
+
+    expect(await send('https://silent.example/')).toEqual(failed('name_not_found'));
+  });
+
+  test('has three seconds, including the only lookup of its name', async () => {
+    const began = Date.now();
+    stopDate(began);
+    Object.defineProperty(zone, 'slow.example.com', {
+      get: () => {
+        stopDate(began + 2900);
+        return ['93.184.216.34'];
+      },
+    });
+    // Nothing leaves this machine: the connection hangs.
+    const connect = jest.spyOn(net.Socket.prototype, 'connect').mockReturnThis();
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+
+    expect(await send('https://slow.example.com/')).toEqual(failed('timed_out'));
+    expect(timers.mock.calls.map(([, ms]) => ms)).toContain(100);
+    // The connection looks no name up: it gets what was checked.
+    const { lookup } = Object(connect.mock.calls.flat(2)[0]);
+    const found = await promisify(lookup)('slow.example.com', { all: true });
+    expect(found).toEqual([{ address: '93.184.216.34', family: 4 }]);
+  });
+});
+
+test('the hostile addresses are more than 80', () => {
+  expect(new Set(hosts).size).toBeGreaterThan(80);
+});
+
+const loopback = [{ address: '127.0.0.1', family: 4 }];
+
+function get(url: string, addresses = loopback) {
+  const lookup = pinnedTo(addresses);
+  return httpRequest({ url: new URL(url), method: 'GET', timeoutMs: 60_000, maxReplyBytes: 100, lookup });
+}
+
+describe('a connection', () => {
+  test('goes to the address that was checked, whatever the name leads to by then', async () => {
+    let status = 0;
+    const connections = await connectionsOf(async () => {
+      ({ status } = await get(`http://receiver.example:${port}/`));
+    });
+
+    expect(status).toBe(200);
+    expect(connections).toEqual([`127.0.0.1 ${port}`]);
+    expect(asked).toEqual([]);
+  });
+
+  test('tries the next of several addresses if the first takes no connection', async () => {
+    const addresses = [{ address: '::1', family: 6 }, ...loopback];
+
+    expect(await get(`http://receiver.example:${port}/`, addresses)).toMatchObject({ status: 200 });
+  });
+
+  test('offers and checks the name of the address over TLS, not the pinned number', async () => {
+    const request = get(`https://receiver.example:${(tlsReceiver.address() as AddressInfo).port}/`);
+
+    // The certificate of this receiver is for 127.0.0.1, where the connection goes, but not for its name.
+    await expect(request).rejects.toMatchObject({
+      sent: false,
+      cause: expect.objectContaining({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }),
+    });
+    expect(serverNames).toEqual(['receiver.example']);
+  });
+
+  test('tries the first four of many addresses, and no more', async () => {
+    const addresses = Array.from({ length: 250 }, (_, index) => ({ address: `127.0.1.${index}`, family: 4 }));
+    const connections = await connectionsOf(() =>
+      expect(get(`http://receiver.example:${port}/`, addresses)).rejects.toMatchObject({
+        sent: false,
+      }),
+    );
+
+    expect(connections).toEqual([0, 1, 2, 3].map((last) => `127.0.1.${last} ${port}`));
+  });
+});
+
+describe('a name', () => {
+  test('is looked up once a try, for all its addresses of both kinds', async () => {
+    const url = new URL('https://both.example/');
+    zone['both.example'] = ['93.184.216.34', '2606:2800:220:1::1'];
+
+    expect(await findAddresses(url)).toEqual([
+      { address: '93.184.216.34', family: 4 },
+      { address: '2606:2800:220:1::1', family: 6 },
+    ]);
+    expect(asked.sort()).toEqual(['both.example 4', 'both.example 6']);
+    zone['both.example'] = ['127.0.0.1'];
+    expect(await findAddresses(url)).toBe('not public');
+  });
+
+  test('that is a number is that number, without a lookup', async () => {
+    for (const [host, address] of [
+      ['93.184.216.34', '93.184.216.34'],
+      ['[2606:2800:220:1::1]', '2606:2800:220:1::1'],
+    ])
+      expect(await findAddresses(new URL(`https://${host}/`))).toMatchObject([{ address }]);
+    expect(asked).toEqual([]);
+  });
+});
+
+test('knows the addresses that anyone may have', () => {
+  const taken = [
+    ...'1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.1'.split(' '),
+    ...'169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.1 192.167.255.255'.split(' '),
+    ...'192.169.0.0 198.17.255.255 198.20.0.0 223.255.255.255 2001:200::1 2001:db7:ffff::1'.split(' '),
+    ...'2001:db9::1 2003::1 2606:4700::1111 3ffe::1 3fff:1000::1'.split(' '),
+  ];
+  const rejected = ['', 'example.com', '1.1.1', '1.1.1.1.1', '2606:4700::1111%eth0', ':::'];
+
+  expect([...taken, ...rejected].filter(isPublic)).toEqual(taken);
+});
+
+test('takes no address for public that the package ipaddr.js does not', () => {
+  const v4 = fc.ipV4();
+  const addresses = fc.oneof(
+    v4,
+    fc.ipV6(),
+    v4.map((address) => `::ffff:${address}`),
+  );
+  fc.assert(
+    fc.property(addresses, (address) => {
+      expect(isPublic(address) && ipaddr.process(address).range() !== 'unicast').toBe(false);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+describe('a URL of a receiver', () => {
+  test.each([
+    'https://caller.example.com:8443/hook',
+    `https://caller.example.com/${'a'.repeat(2021)}`,
+    'https://93.184.216.34/hook',
+    'https://[2606:2800:220:1::1]/hook',
+    // Only a look-up can tell where it leads.
+    'https://localhost.example.com/',
+  ])('may be %s', (text) => {
+    expect(readReceiverUrl(text)?.href).toBe(text);
+  });
+
+  test.each([
+    ['http://localhost:3004/callbacks', 2],
+    ['http://[::1]:3004/', 1],
+    ['https://localhost:8443/', 2],
+  ])('may be %s on the local stack', async (text, count) => {
+    const url = readReceiverUrl(text);
+
+    expect(url?.href).toBe(new URL(text).href);
+    expect(await findAddresses(url as URL)).toHaveLength(count);
+  });
+
+  test.each([
+    'http://localhost/',
+    'http://127.0.0.2:3004/',
+    'http://user@localhost:3004/',
+    'ftp://localhost:3004/',
+  ])('may not be %s even there', (text) => {
+    expect(readReceiverUrl(text)).toBeUndefined();
+  });
+
+  test('has no other name of the local stack', async () => {
+    zone['here.example'] = ['127.0.0.1'];
+
+    expect(await findAddresses(new URL('https://here.example:3004/'))).toBe('not public');
+  });
+});
