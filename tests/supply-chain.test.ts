@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { endpointNames, proxyNames } from './support/operation-names.ts';
+import { endpointNames } from './support/operation-names.ts';
 import { builtFunctions } from './infra/packaging.ts';
 
 /** Checks what comes from others. The lock files and the bundles are enough, so it needs no network. */
@@ -126,27 +126,6 @@ describe('a bundle', () => {
     expect(
       components.filter(({ licenses }: { licenses: unknown[] }) => /unknown/.test(JSON.stringify(licenses))),
     ).toEqual([]);
-  });
-
-  test.each(endpointNames)('gives %s only the credential provider of its role, and no S3 client', (name) => {
-    expect(inputsOf(name).filter((file) => /credential-provider|client-s3/.test(file))).toEqual([
-      'credentials:@aws-sdk/credential-provider-node',
-    ]);
-  });
-
-  test('finalize-upload contains the S3 client', () => {
-    expect(inputsOf('finalize-upload').some((file) => file.includes('@aws-sdk/client-s3'))).toBe(true);
-  });
-
-  test.each([
-    ...proxyNames,
-    ...endpointNames.filter((name) => !proxyNames.includes(name)),
-    'finalize-upload',
-  ])('%s contains only the parts of zod that its schemas call', (name) => {
-    const ofZod = inputsOf(name).filter((file) => file.includes('node_modules/zod/'));
-
-    expect(ofZod).toContain('node_modules/zod/v4/mini/schemas.js');
-    expect(ofZod.filter((file) => /classic|locales|json-schema/.test(file))).toEqual([]);
   });
 });
 

