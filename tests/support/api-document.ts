@@ -14,6 +14,7 @@ export interface JsonSchema {
   items?: JsonSchema;
   minimum?: number;
   maximum?: number;
+  minItems?: number;
   maxItems?: number;
   maxLength?: number;
 }
