@@ -52,13 +52,14 @@ describe('POST /bulk/nodes/versions', () => {
         { node_id: 'node-0', version: '1.0.0' },
         // No node has this id: it only shares the other one's key.
         { node_id: 'node_0', version: '1.0.0' },
+        { node_id: 'x'.repeat(200), version: '1.0.0' },
       ];
       const { status, body } = await fetchAll(pairs);
 
       expect(status).toBe(200);
       expect(bulkNodeVersions.reply.parse(body)).toEqual(body);
       expect(body.node_versions.map(({ identifier }: { identifier: Pair }) => identifier)).toEqual(pairs);
-      const statuses = ['success', 'not_found', 'success', 'success', 'success', 'not_found'];
+      const statuses = ['success', 'not_found', 'success', 'success', 'success', 'not_found', 'not_found'];
       expect(statusesIn(body)).toEqual(statuses);
       expect(body.node_versions[0].node_version).toMatchObject({
         ...{ id: 'Tool-1.0.0', node_id: 'Tool', version: '1.0.0', status: 'NodeVersionStatusActive' },

@@ -5,7 +5,6 @@ import type { ExtractedFields } from '@node-registry/registry-rules/host-node-en
 import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
 import { hostNodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
-import { nodeVersionRecord } from '../../../lib/registry/records.ts';
 import { owe } from '../../../lib/work/owe.ts';
 import { stopDate } from '@node-registry/testing/clock';
 import { beforeNext, intercept } from '../../support/intercept.ts';
@@ -64,8 +63,6 @@ const edit = (nodeId: string, hostNodeName: string, changes: object) =>
 
 /** What an extraction does. Entries that it does not find are not shown, but for what people wrote. */
 async function extract(archive: ExtractedArchive, by: number, names: readonly string[]): Promise<void> {
-  const { extraction } = nodeVersionRecord(await stored(archive.node_id)) ?? {};
-  if (extraction && extraction.by >= by) return;
   await writeHostNodes(inTime(), archive, found(by, names));
   await finishExtraction(inTime(), archive, found(by, names));
 }
@@ -85,20 +82,6 @@ describe('the admin tags of a version', () => {
 });
 
 describe('the end of an extraction', () => {
-  test('removes the version from the list of due work, with its reason', async () => {
-    const archive = await addExtractable('finished', { tries: 3 });
-    const reason = 'It lists no nodes.';
-    const more = { status: 'failed' as const, reason, openFields: 2, tags: ['calls-eval'] };
-    expect(await finishExtraction(inTime(), archive, { ...found(1, ['a']), ...more })).toBe(true);
-
-    const version = await stored('finished');
-    expect(version).toMatchObject({
-      ...{ host_node_extract_status: 'failed', host_node_extract_reason: reason, tags_admin: ['calls-eval'] },
-      extraction: { by: 1, nodes: 1, open_fields: 2, tags: ['calls-eval'] },
-    });
-    expect(version).not.toHaveProperty('pending_shard');
-  });
-
   test('clears the reason of a failed one before, also in the node’s copy', async () => {
     const archive = await addExtractable('repaired', { host_node_extract_reason: 'before' });
     const latest_version = { id: archive.id, version: '1.0.0', host_node_extract_reason: 'before' };
@@ -123,22 +106,6 @@ describe('the end of an extraction', () => {
     expect(await finishExtraction(inTime(), { ...archive, ...other }, found(1, []))).toBe(false);
     expect(await stored(nodeId)).toMatchObject({ host_node_extract_status: 'pending' });
   });
-
-  test('changes nothing after a newer extractor that ends between its read and its write', async () => {
-    const archive = await addExtractable('newer-meanwhile');
-    beforeNext(dynamodb, /^(Transact|UpdateItem)/, () => finishExtraction(inTime(), archive, found(2, [])));
-
-    expect(await finishExtraction(inTime(), archive, found(1, ['a']))).toBe(false);
-    expect(await stored('newer-meanwhile')).toMatchObject({ extraction: { by: 2, nodes: 0 } });
-  });
-});
-
-test('keeps an entry of a newer extractor when an older one ends later', async () => {
-  const archive = await addExtractable('older-late');
-  await writeHostNodes(inTime(), archive, found(2, ['entry']));
-  await writeHostNodes(inTime(), archive, found(1, ['entry']));
-
-  expect(await shownHostNodes('older-late', '1.0.0')).toMatchObject([{ category: 'read by 2' }]);
 });
 
 test('keeps an edit of an entry that an extraction would write meanwhile', async () => {
@@ -197,6 +164,8 @@ function expectedEntries(steps: readonly Step[]): object[] {
   });
 }
 
+const lateOlder = ([2, 1] as const).map((by) => ({ kind: 'extract' as const, by }));
+
 let runs = 0;
 
 async function fresh(): Promise<ExtractedArchive> {
@@ -212,7 +181,7 @@ test("extractions by any extractors and edits end with people's edits over the n
 
       expect(await shownHostNodes(archive.node_id, '1.0.0')).toEqual(expectedEntries(steps));
     }),
-    { numRuns: runsOf(1.5) },
+    { numRuns: runsOf(1.5), examples: [[lateOlder]] },
   );
 });
 

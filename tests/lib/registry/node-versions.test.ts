@@ -1,51 +1,15 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { toAttributes } from '../../../lib/store/items.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
 import { findNodeVersions } from '../../../lib/registry/look-up.ts';
 import { readBatches } from '../../../lib/store/read.ts';
-import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
+import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { intercept } from '../../support/intercept.ts';
 import { addVersion } from '../../support/registry.ts';
-import { setVariables } from '../../support/variables.ts';
 import '../../support/patience.ts';
 
 const version = '1.0.0';
-const maxNodeId = 'x'.repeat(200);
 const inTime = () => ({ deadline: Date.now() + 10_000 });
 const maxBytes = 6e6;
-
-beforeAll(async () => {
-  setVariables({ DOWNLOAD_BASE_URL: 'https://cdn' });
-  await addVersion('acme', maxNodeId, version);
-});
-
-/** Looks up the version of each node, with no time for a second try. */
-function find(...nodeIds: string[]) {
-  const pairs = nodeIds.map((node_id) => ({ node_id, version }));
-  return findNodeVersions({ deadline: Date.now() - 1 }, pairs, maxBytes);
-}
-
-describe('findNodeVersions', () => {
-  test('finds a version by a node id of 200 characters, and answers not_found for an absent one', async () => {
-    expect(await find(maxNodeId, 'other')).toEqual([
-      { status: 'success', node_version: expect.objectContaining({ node_id: maxNodeId, version }) },
-      { status: 'not_found', error_message: 'The node version does not exist.' },
-    ]);
-  });
-
-  test('reads a version once, even if it is asked for many times', async () => {
-    let asked: unknown;
-    intercept(dynamodb, ({ input, send }) => {
-      asked = Object(input.RequestItems)[tableName()];
-      return send();
-    });
-    const states = (await find(maxNodeId, 'other', maxNodeId.toUpperCase())).map(({ status }) => status);
-
-    expect(states).toEqual(['success', 'not_found', 'success']);
-    const Keys = [maxNodeId, 'other'].map((id) => toAttributes(nodeVersionKey(id, version)));
-    expect(asked).toEqual({ Keys, ConsistentRead: false });
-  });
-});
 
 describe('a bulk with repeated pairs', () => {
   test('answers each pair once, and its repetitions up to a megabyte together', async () => {
