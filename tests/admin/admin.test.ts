@@ -4,6 +4,7 @@ import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-
 import { handler as publish } from '../../functions/publish-node-version.ts';
 import { memberIdOf } from '../../lib/caller.ts';
 import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
+import { personalAccessTokenKey } from '../../lib/store/keys.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';
 import { addNode, addPublisher, addToken, addVersion, storedItem } from '../support/registry.ts';
@@ -112,7 +113,7 @@ describe('token', () => {
       expect.objectContaining({ id, label: 'ci', last_used_at: expect.any(String) }),
     );
     const hash = hashPersonalAccessToken(fresh);
-    expect(await storedItem('PUBLISHER#acme', `TOKEN#${hash}`)).toMatchObject({ id });
+    expect(await storedItem(personalAccessTokenKey('acme', hash))).toMatchObject({ id });
     expect(JSON.stringify([Items, listed])).not.toContain(fresh);
     expect(JSON.stringify(listed)).not.toContain(hash);
     expect(second).toEqual(first);

@@ -50,8 +50,7 @@ test('a transferred pending version says why its first publisher cannot finish i
   const blocked = await storedVersion(nodeId, '1.1.0');
   const begun = await Promise.all(
     [from, to].map(async (id) => {
-      const { pk, sk } = begunVersionsKey(id);
-      return (await storedItem(pk, sk))?.open ?? 0;
+      return (await storedItem(begunVersionsKey(id)))?.open ?? 0;
     }),
   );
   await useTokenOf(to);

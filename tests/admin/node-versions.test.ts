@@ -57,8 +57,7 @@ async function latestVersion(): Promise<string | undefined> {
 }
 
 async function storedVersion(version: string) {
-  const { pk, sk } = nodeVersionKey(nodeId, version);
-  return (await storedItem(pk, sk)) ?? {};
+  return (await storedItem(nodeVersionKey(nodeId, version))) ?? {};
 }
 
 function publishVersion(version: string) {

@@ -96,8 +96,7 @@ describe('npm run admin -- trust', () => {
     const trust = (index: number) => ({ issuer: gitHub, repository: `octo/r${index}`, workflow: 'a.yml' });
     limitPages(40);
     const { id } = await addTrust(soon(), operator, 'many', trust(0));
-    const { pk, sk } = trustKey('many', id);
-    const record = await storedItem(pk, sk);
+    const record = await storedItem(trustKey('many', id));
     const putCopy = (other: string) =>
       put(soon(), { ...record, ...trustKey('many', other), id: other }, absent);
     await Promise.all(Array.from({ length: 99 }, (_, at) => putCopy(`copy-${at}`)));

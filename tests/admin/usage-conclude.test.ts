@@ -38,8 +38,8 @@ test('usage conclude shows what it would change, changes it once, and says so; t
   const expected = { user, attempts: 1, before: 74, after: 0, skipped: 0 };
   expect(await adminJson(...conclude, '--user', user, '--rejected')).toEqual([expected]);
   expect(countersOf(await accountOf(user))).toMatchObject({ credits: 74, tasks: 1 });
-  const { pk, sk } = taskKey(String((await usageOf(user))[0]?.task_hash));
-  expect(await storedItem(pk, sk)).toHaveProperty('pending_shard');
+  const task = taskKey(String((await usageOf(user))[0]?.task_hash));
+  expect(await storedItem(task)).toHaveProperty('pending_shard');
   expect(await apply('--user', user, '--rejected')).toEqual([expected]);
   expect(await apply('--user', user, '--rejected')).toEqual([]);
 
@@ -49,7 +49,7 @@ test('usage conclude shows what it would change, changes it once, and says so; t
   const [entry] = (await adminJson('limit', 'show', user)).history;
   expect(entry).toMatchObject({ action: 'usage conclude', detail: expect.stringContaining('74 -> 0') });
   expect((await pay(user, 'text-to-video', key)).body.error).toBe('idempotency_consumed');
-  expect(await storedItem(pk, sk)).not.toHaveProperty('pending_shard');
+  expect(await storedItem(task)).not.toHaveProperty('pending_shard');
 });
 
 test('usage conclude counts what was told later, or billed, and leaves what a provider names', async () => {

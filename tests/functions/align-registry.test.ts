@@ -49,7 +49,7 @@ async function engine(rounds = 1): Promise<void> {
 }
 
 const owes = async (key: { pk: string; sk: string }) => {
-  const { intent, pending_shard } = (await storedItem(key.pk, key.sk)) ?? {};
+  const { intent, pending_shard } = (await storedItem(key)) ?? {};
   return intent !== undefined || pending_shard !== undefined;
 };
 
@@ -165,10 +165,9 @@ test('a ban of a publisher with more nodes than a run can do goes on from where 
     if (command === 'UpdateItemCommand' && JSON.stringify(input.Key).includes('NODE#')) told += 1;
     return send();
   });
-  const { pk, sk } = publisherKey(from);
   const run = async () =>
     // The time of a page.
-    align({ deadline: Date.now() + 9_999 }, publisherRecord({ ...(await storedItem(pk, sk)) }));
+    align({ deadline: Date.now() + 9_999 }, publisherRecord({ ...(await storedItem(publisherKey(from))) }));
 
   expect([await run(), await run(), told]).toEqual(['more', 'done', 102]);
   // One group for all of its nodes, or they would delay the work of others.

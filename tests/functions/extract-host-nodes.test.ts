@@ -53,10 +53,7 @@ async function publishPack(nodeId: string, archive: Buffer): Promise<Upload> {
   return upload;
 }
 
-async function hostNode(nodeId: string, name: string) {
-  const { pk, sk } = hostNodeKey(nodeId, '1.0.0', name);
-  return storedItem(pk, sk);
-}
+const hostNode = (nodeId: string, name: string) => storedItem(hostNodeKey(nodeId, '1.0.0', name));
 
 beforeAll(seed);
 

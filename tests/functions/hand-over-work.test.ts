@@ -80,7 +80,7 @@ describe('the hand-over', () => {
 
   test('writes a heartbeat, of which the index leaves a line with its lag', async () => {
     await handOver();
-    const written = await storedItem(heartbeatKey.pk, heartbeatKey.sk);
+    const written = await storedItem(heartbeatKey);
     const Records = [streamRecord(toAttributes(heartbeatKey), 1)].flatMap((record) => record ?? []);
     loggedLines.length = 0;
     const invocation = { getRemainingTimeInMillis: () => 20_000 };

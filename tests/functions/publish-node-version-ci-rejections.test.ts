@@ -17,7 +17,7 @@ import {
 } from '../support/ci.ts';
 import { lines } from '../support/logged-lines.ts';
 import { type Publication, publishAlone } from '../support/publish.ts';
-import { addPublisher, storedItem } from '../support/registry.ts';
+import { addPublisher, storedNode } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 
 /** Tokens that must publish nothing, each with the sentence that its job can act on. */
@@ -176,7 +176,7 @@ async function expectRejection(token: string, reason: string, message: string, t
 
   expect([status, body.error]).toEqual([401, 'invalid_personal_access_token']);
   expect([body.message, line.reason]).toEqual([message, reason]);
-  expect(await storedItem('NODE#target', 'NODE')).toBeUndefined();
+  expect(await storedNode('target')).toBeUndefined();
 }
 
 describe.each(Object.entries(invalid) as [keyof typeof sentences, readonly Row[]][])(

@@ -11,7 +11,7 @@ import { stopDate } from '@node-registry/testing/clock';
 import { invoke } from '../support/invoke.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { type Publication, publishAlone } from '../support/publish.ts';
-import { addPublisher, addToken, countRequests, storedItem } from '../support/registry.ts';
+import { addPublisher, addToken, countRequests, storedNode } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 import { download, finalize, put, storedVersion, uploadAt } from '../support/uploads.ts';
 
@@ -65,7 +65,7 @@ describe('a publish with an ID token of a CI', () => {
       expect(stored).toMatchObject({ status: 'NodeVersionStatusActive', provenance });
       expect(await download(stored.downloadUrl)).toEqual(demoArchive(version));
     }
-    const { latest_version } = (await storedItem('NODE#from-ci', 'NODE')) ?? {};
+    const { latest_version } = (await storedNode('from-ci')) ?? {};
     expect(latest_version).toMatchObject({ version: '1.1.0', provenance });
   });
 

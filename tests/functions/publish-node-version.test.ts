@@ -91,7 +91,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       const nodeId = publication.nodeId ?? 'closed';
       const stored = async () => [
         await storedNode(nodeId),
-        await storedItem(nodeKey(nodeId).pk, 'VERSION#1.0.0'),
+        await storedItem(nodeVersionKey(nodeId, '1.0.0')),
       ];
       const before = await stored();
       const answer = await publish({ nodeId, ...publication });
@@ -102,7 +102,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
   });
 
   describe('a published version', () => {
-    const { pk } = nodeKey('edited');
+    const key = nodeVersionKey('edited', '1.0.0');
     beforeAll(async () => {
       await addNode('acme', 'edited');
       for (const version of ['1.0.0', '1.1.0', '1.2.0-rc.1'])
@@ -151,11 +151,11 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       [{ deprecated: true }, { name: 'x' }],
       [{}, {}],
     ])('answers 409 to a publish that names more or nothing: %j with %j', async (fields, node) => {
-      const before = await storedItem(pk, 'VERSION#1.0.0');
+      const before = await storedItem(key);
       const { body } = await publish({ nodeId: 'edited', fields, node });
 
       expect(body).toMatchObject({ error: 'version_exists', error_type: 'version_exists' });
-      expect(await storedItem(pk, 'VERSION#1.0.0')).toEqual(before);
+      expect(await storedItem(key)).toEqual(before);
     });
   });
 

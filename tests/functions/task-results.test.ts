@@ -100,7 +100,7 @@ describe('the creations of a task', () => {
     const anonymous = namedTaskKey(callerHash('anonymous'), 'video', lastTask());
 
     expect([status, (await ask(undefined, lastTask())).status]).toEqual([200, 404]);
-    expect(await storedItem(anonymous.pk, anonymous.sk)).toBeUndefined();
+    expect(await storedItem(anonymous)).toBeUndefined();
   });
 });
 

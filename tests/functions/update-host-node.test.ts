@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/update-host-node.ts';
 import { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import { stopDate } from '@node-registry/testing/clock';
-import { hostNodeTotalsKey, nodeKey } from '../../lib/store/keys.ts';
+import { hostNodeKey, hostNodeTotalsKey, nodeKey } from '../../lib/store/keys.ts';
 import { invoke } from '../support/invoke.ts';
 import { lines } from '../support/logged-lines.ts';
 import { addNode, addPublisher, addVersion, setFields, storedItem } from '../support/registry.ts';
@@ -23,7 +23,7 @@ function update(body: unknown, place: Place = {}, authorization = owner) {
 }
 
 function stored(name: string) {
-  return storedItem('NODE#tools#1.0.0', `HOST_NODE#${name}`);
+  return storedItem(hostNodeKey('tools', '1.0.0', name));
 }
 
 beforeAll(async () => {

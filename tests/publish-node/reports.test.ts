@@ -5,7 +5,7 @@ import { publishNode } from '@node-registry/testing/publish-node';
 import { startRegistry } from '../support/publishing.ts';
 import { serve } from '../support/serve.ts';
 import { writeFiles } from '@node-registry/testing/shell';
-import { addNode, addPublisher, addVersion, shownHostNodes, storedItem } from '../support/registry.ts';
+import { addNode, addPublisher, addVersion, shownHostNodes, storedNode } from '../support/registry.ts';
 import { until } from '@node-registry/testing/until';
 
 const { access, api, events } = await startRegistry();
@@ -130,7 +130,7 @@ describe('publish-node status', () => {
     expect(rejected.stderr).toContain('the request: The node is withdrawn and takes no new version.');
     expect([readable.status, readable.download_url]).toEqual(['active', published.download_url]);
     expect(restored).toMatchObject({ code: 0, status: 'restored', reason: null });
-    expect(await storedItem('NODE#withdrawn-node', 'NODE')).not.toHaveProperty('status_detail');
+    expect(await storedNode('withdrawn-node')).not.toHaveProperty('status_detail');
     expect(await command('publish', '--version', '1.1.0', '--other-version')).toMatchObject({ code: 0 });
   });
 });
@@ -195,7 +195,7 @@ test('publish-node edit sets what pyproject.toml and options name, without a rel
   const { code } = await here('edit', 'edited', '--icon', 'https://example.com/i.png');
 
   expect([edited.code, edited.status, code]).toEqual([0, 'edited', 0]);
-  expect(await storedItem('NODE#edited', 'NODE')).toMatchObject({
+  expect(await storedNode('edited')).toMatchObject({
     ...{ description: 'Loads.', tags: ['image', 'fast'], icon: 'https://example.com/i.png' },
   });
   expect((await here('status', 'edited@1.0.0')).code).toBe(0);

@@ -26,7 +26,7 @@ import { intercept } from './intercept.ts';
 const operator = { operator: 'admin' };
 
 export async function addPublisher(id: string, members: Record<string, 'owner' | 'member'>): Promise<void> {
-  const known = await storedItem(publisherKey(id).pk, publisherKey(id).sk);
+  const known = await storedItem(publisherKey(id));
   if (!known) await createPublisher(soon(), operator, { id, name: id });
   for (const [user, role] of Object.entries(members)) await putMember(soon(), operator, id, user, { role });
 }
@@ -89,15 +89,14 @@ export async function putItem(item: Key & Item): Promise<void> {
   await put(soon(), item, []);
 }
 
-export async function storedItem(pk: string, sk: string): Promise<Item | undefined> {
-  const [item] = await get(soon(), { pk, sk });
+export async function storedItem(key: Key): Promise<Item | undefined> {
+  const [item] = await get(soon(), key);
   return item;
 }
 
 /** The host nodes that a version shows. */
 export async function shownHostNodes(nodeId: string, label = '1.0.0'): Promise<HostNode[]> {
-  const { pk, sk } = nodeVersionKey(nodeId, label);
-  const version = nodeVersionRecord({ ...(await storedItem(pk, sk)) });
+  const version = nodeVersionRecord({ ...(await storedItem(nodeVersionKey(nodeId, label))) });
   const entries = await storedHostNodes(soon(), nodeId, label);
   return entries
     .flatMap((entry) => standingEntry(entry, version) ?? [])
@@ -105,8 +104,7 @@ export async function shownHostNodes(nodeId: string, label = '1.0.0'): Promise<H
 }
 
 export async function storedNode(id: string): Promise<NodeRecord | undefined> {
-  const { pk, sk } = nodeKey(id);
-  return nodeRecord(await storedItem(pk, sk));
+  return nodeRecord(await storedItem(nodeKey(id)));
 }
 
 function soon() {

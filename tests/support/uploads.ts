@@ -83,8 +83,7 @@ export async function finalize(...uploads: Upload[]): Promise<void> {
 
 /** A version as it is stored, with the download address that callers get. */
 export async function storedVersion(nodeId: string, version: string): Promise<Item> {
-  const { pk, sk } = nodeVersionKey(nodeId, version);
-  const item = (await storedItem(pk, sk)) ?? {};
+  const item = (await storedItem(nodeVersionKey(nodeId, version))) ?? {};
   return { ...item, ...nodeVersionView(nodeVersionRecord(item)) };
 }
 

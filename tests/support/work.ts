@@ -8,6 +8,7 @@ import { absent, always, typedRead } from '../../lib/store/items.ts';
 import { put, update } from '../../lib/store/write.ts';
 import type { Owing } from '../../lib/work/lanes.ts';
 import { owe } from '../../lib/work/owe.ts';
+import { keyOf } from '../../lib/store/keys.ts';
 import { send } from '../../lib/work/send.ts';
 import { type Outcome, worker } from '../../lib/work/worker.ts';
 import { sampleEvent } from './invoke.ts';
@@ -35,7 +36,7 @@ export async function owing(changes: Partial<Owing> = {}, isSent = true): Promis
   return item;
 }
 
-export const stored = async ({ pk, sk }: Owing) => typedRead<Owing>()((await storedItem(pk, sk)) ?? {});
+export const stored = async (item: Owing) => typedRead<Owing>()((await storedItem(keyOf(item))) ?? {});
 export const dueInMs = async (item: Owing) =>
   Date.parse(String((await stored(item)).pending_since)) - Date.now();
 export const handOver = (remainingMs = 30_000) =>

@@ -69,8 +69,8 @@ describe('a paid request that a provider takes', () => {
     ]);
     expect(lastRequestLine()).toMatchObject({ credits, credits_counted: credits });
     expect(lastRequestLine()).not.toHaveProperty('credits_above_ceiling');
-    const { pk, sk } = dayCallerKey(callerHash(caller), today);
-    expect(await storedItem(pk, sk)).toEqual({ pk, sk, caller, ttl: expiry(), write_id: expect.any(String) });
+    const key = dayCallerKey(callerHash(caller), today);
+    expect(await storedItem(key)).toEqual({ ...key, caller, ttl: expiry(), write_id: expect.any(String) });
   });
 
   test.each([

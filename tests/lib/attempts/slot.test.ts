@@ -16,6 +16,7 @@ import { claim, free, keepAnswer, slotOf } from '../../../lib/attempts/slot.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { intercept } from '../../support/intercept.ts';
+import { idempotencyKey } from '../../../lib/store/keys.ts';
 import { storedItem } from '../../support/registry.ts';
 import '../../support/patience.ts';
 
@@ -82,7 +83,7 @@ describe('an idempotency key', () => {
     stopDate();
     const body = JSON.stringify({ payload: noise(200_000) });
     await send('old', { answer: { ...done, body } });
-    const stored = await storedItem(`IDEMPOTENCY#${hash('sha256', `${caller}\nold`)}`, 'ANSWER');
+    const stored = await storedItem(idempotencyKey(hash('sha256', `${caller}\nold`)));
     expect(stored?.parts).toBeGreaterThan(3);
     stopDate(Date.now() + dayMs - 1);
     expect(await send('old')).toMatchObject({ body, headers: replayed });

@@ -33,9 +33,8 @@ describe('a visit of an account', () => {
     expect(countersOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0, requests: 1 });
     expect(await usageOf(user)).toEqual([]);
     expect(await recordSent(soon(), attempt, n)).toBe(false);
-    const { pk, sk } = keyOfAttempt(attempt);
     const ttl = Math.ceil(Date.now() / 1000) + 2 * 86_400;
-    expect(await storedItem(pk, sk)).toMatchObject({ payment: 'rejected', ttl });
+    expect(await storedItem(keyOfAttempt(attempt))).toMatchObject({ payment: 'rejected', ttl });
   });
 
   test('counts what may have been sent in full, for the day before midnight, and keeps nothing else of it in the account', async () => {
@@ -54,7 +53,7 @@ describe('a visit of an account', () => {
     const unknown = { at, payment: 'unknown', credits: 50, is_exact: false, completed_at };
     expect(await usageOf(user)).toMatchObject([unknown]);
     expect(lines('visit')).toContainEqual(expect.objectContaining({ level: 'info', at, payment: 'unknown' }));
-    expect(await storedItem(...keyOfDay(attempt))).toMatchObject({ caller: attempt.caller });
+    expect(await storedItem(keyOfDay(attempt))).toMatchObject({ caller: attempt.caller });
   });
 
   test.each([
@@ -111,10 +110,8 @@ describe('a visit of an account', () => {
   });
 });
 
-function keyOfDay({ caller, at }: Attempt): [pk: string, sk: string] {
-  const { pk, sk } = dayCallerKey(callerHash(caller), new Date(at).toISOString().slice(0, 10));
-  return [pk, sk];
-}
+const keyOfDay = ({ caller, at }: Attempt) =>
+  dayCallerKey(callerHash(caller), new Date(at).toISOString().slice(0, 10));
 
 test('no attempt is recorded whose caller cannot be listed under its day', async () => {
   const user = `unlisted-${randomUUID()}`;
@@ -127,7 +124,7 @@ test('no attempt is recorded whose caller cannot be listed under its day', async
   expect((await pay(user)).status).toBe(200);
 
   expect((await usageOf(user)).map(({ payment }) => payment).sort()).toEqual(['rejected', 'taken']);
-  expect(await storedItem(...keyOfDay(attemptOf(user)))).toMatchObject({ caller: `user:${user}` });
+  expect(await storedItem(keyOfDay(attemptOf(user)))).toMatchObject({ caller: `user:${user}` });
 });
 
 test('the counters of yesterday stay, and no older ones, except while an attempt of their day is open', async () => {

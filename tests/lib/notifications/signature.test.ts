@@ -154,6 +154,5 @@ test('signs with a replaced key after one minute, not before, and publishes it a
   setClock(179_999);
   expect(await shown()).toEqual(shownBy(second));
   stored = second;
-  const { pk, sk } = signingKeysKey;
-  expect(await storedItem(pk, sk)).toMatchObject({ public_keys: shownBy(stored).join(' ') });
+  expect(await storedItem(signingKeysKey)).toMatchObject({ public_keys: shownBy(stored).join(' ') });
 });

@@ -53,10 +53,7 @@ const found = (by: number, names: readonly string[]) => ({
   tags: [] as string[],
 });
 
-const stored = (nodeId: string) => {
-  const { pk, sk } = nodeVersionKey(nodeId, '1.0.0');
-  return storedItem(pk, sk);
-};
+const stored = (nodeId: string) => storedItem(nodeVersionKey(nodeId, '1.0.0'));
 
 const edit = (nodeId: string, hostNodeName: string, changes: object) =>
   changeHostNode(inTime(), { nodeId, version: '1.0.0', hostNodeName, changes, caller });
@@ -217,7 +214,7 @@ describe('the entries of a version', () => {
     await setFields(key, { category: 'damaged' });
 
     expect(await writesOf(write)).toBe(1);
-    expect(await storedItem(key.pk, key.sk)).toMatchObject({ category: 'read by 1' });
+    expect(await storedItem(key)).toMatchObject({ category: 'read by 1' });
   });
 
   test('leaves entries without time to the next run, which writes only these', async () => {

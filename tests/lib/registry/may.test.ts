@@ -212,21 +212,21 @@ const update =
   (who) =>
     request('update-node', updateNode, { publisherId, nodeId }, body, who);
 
-/** An update of every node of a path, through every publisher. */
-function updates(body: object, publishers = through): States {
+/** A request for every node of a path, through every publisher. */
+function across(askFor: (publisherId: string, nodeId: string) => Ask, publishers = through): States {
   const states: States = {};
   for (const publisher of publishers) {
     const own = publisher === 'shut' || publisher === 'theirs' ? publisher : 'mine';
     for (const kind of kindsOf(publisher))
-      states[`${publisher}, ${kind}`] = update(publisher, `${own}-${kind}`, body);
-    states[`${publisher}, of another`] = update(
-      publisher,
-      own === 'theirs' ? 'mine-active' : 'theirs-active',
-      body,
-    );
+      states[`${publisher}, ${kind}`] = askFor(publisher, `${own}-${kind}`);
+    const another = own === 'theirs' ? 'mine-active' : 'theirs-active';
+    states[`${publisher}, of another`] = askFor(publisher, another);
   }
   return states;
 }
+
+const updates = (body: object, publishers = through) =>
+  across((publisher, node) => update(publisher, node, body), publishers);
 
 const few = ['mine', 'shut'];
 
@@ -251,17 +251,7 @@ function publish(
 }
 
 function publishes(): States {
-  const states: States = {};
-  for (const publisher of through) {
-    const own = publisher === 'shut' || publisher === 'theirs' ? publisher : 'mine';
-    for (const kind of kindsOf(publisher))
-      states[`${publisher}, ${kind}`] = publish(publisher, `${own}-${kind}`, '9.9.9');
-    states[`${publisher}, of another`] = publish(
-      publisher,
-      own === 'theirs' ? 'mine-active' : 'theirs-active',
-      '9.9.9',
-    );
-  }
+  const states = across((publisher, node) => publish(publisher, node, '9.9.9'));
   for (const token of Object.keys(credentials))
     for (const place of ['mine-banned', 'shut-active'])
       states[`${place} with ${token}`] = publish(place.split('-', 1).join(), place, '9.9.9', {}, token);
@@ -358,8 +348,7 @@ function activations(): States {
         const [publisher] = nodeId.split('-', 1);
         const token_hash = hashPersonalAccessToken(tokens[`${publisher} ${name}`] ?? 'none');
         await setFields(nodeVersionKey(nodeId, '1.1.0'), { token_hash });
-        const { pk, sk } = nodeVersionKey(nodeId, '1.1.0');
-        const version = nodeVersionRecord(await storedItem(pk, sk));
+        const version = nodeVersionRecord(await storedItem(nodeVersionKey(nodeId, '1.1.0')));
         const found = version && (await obstacleTo(soon(), version));
         await undo();
         if (found === 'superseded') return found;

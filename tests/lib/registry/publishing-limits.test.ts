@@ -45,8 +45,7 @@ const soon = () => ({ deadline: Date.now() + 5000 });
 
 /** The versions that count as begun. */
 async function begun(): Promise<string[]> {
-  const { pk, sk } = begunVersionsKey(publisherId);
-  const { open = 0, ...record } = (await storedItem(pk, sk)) ?? {};
+  const { open = 0, ...record } = (await storedItem(begunVersionsKey(publisherId))) ?? {};
   const names = Object.keys(record).filter((name) => name.startsWith('v@'));
   expect(names).toHaveLength(Number(open));
   return names.map((name) => String(name.split('/')[1])).sort();
@@ -78,8 +77,9 @@ describe('429 too_many_requests', () => {
     token = await addToken(publisherId, 3);
     const nextDay = await afterSeconds(Number(headers['retry-after']), () => publish('c'));
     expect(nextDay.status).toBe(201);
-    const { pk, sk } = publishingKey(publisherId);
-    const days = Object.keys((await storedItem(pk, sk)) ?? {}).filter((name) => name.startsWith('nodes:'));
+    const days = Object.keys((await storedItem(publishingKey(publisherId))) ?? {}).filter((name) =>
+      name.startsWith('nodes:'),
+    );
     expect(days).toHaveLength(1);
   });
 
@@ -119,8 +119,7 @@ describe('429 too_many_requests', () => {
     await Promise.all(versions.map((version) => publish('matrix', version)));
     const today = new Date().toISOString().slice(0, 10);
 
-    const { pk, sk } = publishingKey(publisherId);
-    expect(await storedItem(pk, sk)).toMatchObject({ [`nodes:${today}`]: 1 });
+    expect(await storedItem(publishingKey(publisherId))).toMatchObject({ [`nodes:${today}`]: 1 });
   });
 
   test('ends for versions that have their archive, or another publisher, though that was lost', async () => {

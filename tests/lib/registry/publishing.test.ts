@@ -2,7 +2,7 @@ import { waitForUpload } from '../../../lib/registry/node-versions.ts';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { VersionLabel } from '@node-registry/registry-rules/version-label';
 import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
-import { nodeVersionKey, personalAccessTokenKey } from '../../../lib/store/keys.ts';
+import { nodeVersionKey, ownedNodeKey, personalAccessTokenKey } from '../../../lib/store/keys.ts';
 import { latestOf } from '../../../lib/registry/node-versions.ts';
 import type { VersionCopy } from '../../../lib/registry/records.ts';
 import { registerVersion } from '../../../lib/registry/publish.ts';
@@ -47,7 +47,7 @@ function publish(nodeId: string, publication: Partial<Publication> = {}) {
   );
 }
 
-const storedVersion = (nodeId: string) => storedItem(`NODE#${nodeId}`, 'VERSION#1.0.0');
+const storedVersion = (nodeId: string) => storedItem(nodeVersionKey(nodeId, '1.0.0'));
 
 describe('publishing a version', () => {
   test('creates the node with its first version, and puts the version on the pending list', async () => {
@@ -83,8 +83,8 @@ describe('publishing a version', () => {
     expect(await storedVersion('attributed')).toMatchObject({ published_by: 'mats' });
     const { version } = await publish('ATTRIBUTED', { version: { version: VersionLabel.parse('2.0.0') } });
     expect(version.node_id).toBe('Attributed');
-    const [pk, sk, created_at] = ['OWNED#acme', 'NODE#attributed', new Date().toISOString()];
-    expect(await storedItem(pk, sk)).toEqual({ pk, sk, node_id: 'Attributed', created_at });
+    const [key, created_at] = [ownedNodeKey('acme', 'Attributed'), new Date().toISOString()];
+    expect(await storedItem(key)).toEqual({ ...key, node_id: 'Attributed', created_at });
   });
 
   test('keeps the id and the creation time of a pending version', async () => {
@@ -135,10 +135,7 @@ describe('the personal access token of a publish', () => {
     await revokeToken({ deadline: Date.now() + 9_000 }, { operator: 'admin' }, 'acme', id);
   };
 
-  function storedToken(hash: string) {
-    const { pk, sk } = personalAccessTokenKey('acme', hash);
-    return storedItem(pk, sk);
-  }
+  const storedToken = (hash: string) => storedItem(personalAccessTokenKey('acme', hash));
 
   test('records no use after it was revoked', async () => {
     const tokenHash = hashPersonalAccessToken(await addToken('acme'));
