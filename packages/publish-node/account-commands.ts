@@ -81,11 +81,12 @@ export const listTokens: Verb = async (ask, publisherId) => {
     ...[id, name, node_id, expires_at.slice(0, 16), last_used_at?.slice(0, 16)],
   ]);
   const none = `${publisherId} has no tokens that you may see.`;
-  return {
-    report: { status: 'listed', tokens },
-    lines: table(['ID', 'NAME', 'NODE', 'UNTIL', 'LAST USED'], rows, { none }).split('\n'),
-  };
+  return listed({ tokens }, ['ID', 'NAME', 'NODE', 'UNTIL', 'LAST USED'], rows, none);
 };
+
+function listed(found: object, headings: string[], rows: Parameters<typeof table>[1], none: string): Ending {
+  return { report: { status: 'listed', ...found }, lines: table(headings, rows, { none }).split('\n') };
+}
 
 export const listPending: Verb = async (ask, publisherId, _, nodeId) => {
   const versions = await ask('listNodeVersions', {
@@ -95,29 +96,26 @@ export const listPending: Verb = async (ask, publisherId, _, nodeId) => {
   const rows = versions.map(({ version, createdAt, status_reason }) => [
     ...[version, createdAt?.slice(0, 16), status_reason],
   ]);
+  const headings = ['VERSION', 'CREATED', 'WAITS FOR'];
+  const none = `${nodeId} has nothing pending.`;
+  const { report, lines } = listed({ node: nodeId, versions }, headings, rows, none);
   const drop = `To drop one, so that its label is free again: withdraw ${nodeId}@VERSION`;
-  return {
-    report: { status: 'listed', node: nodeId, versions },
-    lines: [
-      ...table(['VERSION', 'CREATED', 'WAITS FOR'], rows, { none: `${nodeId} has nothing pending.` }).split(
-        '\n',
-      ),
-      ...(versions.length > 0 ? [drop] : []),
-    ],
-  };
+  return { report, lines: versions.length > 0 ? [...lines, drop] : lines };
 };
 
 /** By its id or, if there is one such token, its name. */
 async function tokenNamed(ask: Ask, publisherId: string, named: string) {
   const tokens = await ask('listPersonalAccessTokens', { path: { publisherId } });
-  return only(
-    tokens.filter(({ id, name }) => id === named || name === named),
-    `token "${named}"`,
-    publisherId,
-  );
+  return only(tokens, ({ id, name }) => [id, name].includes(named), `token "${named}"`, publisherId);
 }
 
-function only<Each>(found: readonly Each[], what: string, publisherId: string): Each {
+function only<Each>(
+  all: readonly Each[],
+  isMeant: (each: Each) => boolean,
+  what: string,
+  publisherId: string,
+): Each {
+  const found = all.filter(isMeant);
   const [first, ...others] = found;
   if (first === undefined)
     throw new Failure('rejected', `${publisherId} has no ${what}.`, { code: 'not_found' });
@@ -161,28 +159,23 @@ export const listMembers: Verb = async (ask, publisherId) => {
     ...members.map(({ id, role, user }) => [id, role, user.name ?? user.id, user.email]),
     ...invitations.map(({ id, role, email, user_id }) => [id, `invited ${role}`, user_id, email]),
   ];
-  return {
-    report: { status: 'listed', members, invitations },
-    lines: table(['ID', 'ROLE', 'NAME', 'E-MAIL'], rows).split('\n'),
-  };
+  const none = `${publisherId} has no members.`;
+  return listed({ members, invitations }, ['ID', 'ROLE', 'NAME', 'E-MAIL'], rows, none);
 };
 
 /** A member, or an invitation that is still open. */
 export const removeMember: Verb = async (ask, publisherId, _, named) => {
   const path = { publisherId };
   const members = await ask('listMembers', { path });
-  const found = members.filter(({ id, user }) => [id, user.id, user.email].includes(named));
-  if (found.length === 0) {
+  const isMeant = ({ id, user }: (typeof members)[number]) => [id, user.id, user.email].includes(named);
+  if (!members.some(isMeant)) {
     const invitations = await ask('listInvitations', { path });
-    const { id } = only(
-      invitations.filter(({ id, email }) => id === named || email === named),
-      `member or invitation "${named}"`,
-      publisherId,
-    );
+    const what = `member or invitation "${named}"`;
+    const { id } = only(invitations, ({ id, email }) => [id, email].includes(named), what, publisherId);
     await ask('deleteInvitation', { path: { ...path, invitationId: id } });
     return { report: { status: 'removed' }, lines: ['The invitation is withdrawn.'] };
   }
-  const { id, user } = only(found, `member "${named}"`, publisherId);
+  const { id, user } = only(members, isMeant, `member "${named}"`, publisherId);
   const { ended, remaining } = await ask('removeMember', { path: { ...path, memberId: id } });
   const names = [...remaining.tokens.map(({ name }) => name), ...remaining.trusts.map(trustName)];
   return {
@@ -209,17 +202,15 @@ export const addTrust: Verb = async (ask, publisherId, flags, repository) => {
   const named = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined));
   const body = { issuer: issuerNamed(issuer), repository, workflow, ...named };
   const trust = await ask('createTrust', { path: { publisherId }, body });
-  const anyBranch =
-    ref === undefined
-      ? [
-          'Anyone who can push a branch with a changed workflow can publish. To allow only tags: --ref "refs/tags/v*"',
-        ]
-      : [];
+  const notes = ref === undefined ? [anyBranch] : [];
   return {
-    report: { status: 'added', trusts: [trust], notes: anyBranch },
-    lines: [`${trustName(trust)} publishes for ${publisherId}, without a stored secret.`, ...anyBranch],
+    report: { status: 'added', trusts: [trust], notes },
+    lines: [`${trustName(trust)} publishes for ${publisherId}, without a stored secret.`, ...notes],
   };
 };
+
+const anyBranch =
+  'Anyone who can push a branch with a changed workflow can publish. To allow only tags: --ref "refs/tags/v*"';
 
 interface Trusted {
   repository: string;
@@ -234,20 +225,13 @@ function trustName({ repository, workflow, ref }: Trusted): string {
 export const listTrusts: Verb = async (ask, publisherId) => {
   const trusts = await ask('listTrusts', { path: { publisherId } });
   const rows = trusts.map((trust) => [trust.id, trustName(trust), trust.node_id, trust.last_used_at]);
-  const none = `${publisherId} trusts no CI job.`;
-  return {
-    report: { status: 'listed', trusts },
-    lines: table(['ID', 'JOB', 'NODE', 'LAST USED'], rows, { none }).split('\n'),
-  };
+  return listed({ trusts }, ['ID', 'JOB', 'NODE', 'LAST USED'], rows, `${publisherId} trusts no CI job.`);
 };
 
 export const removeTrust: Verb = async (ask, publisherId, _, named) => {
   const trusts = await ask('listTrusts', { path: { publisherId } });
-  const trust = only(
-    trusts.filter(({ id, repository }) => id === named || repository === named),
-    `trust in "${named}"`,
-    publisherId,
-  );
+  const isMeant = ({ id, repository }: (typeof trusts)[number]) => [id, repository].includes(named);
+  const trust = only(trusts, isMeant, `trust in "${named}"`, publisherId);
   await ask('deleteTrust', { path: { publisherId, trustId: trust.id } });
   return { report: { status: 'removed' }, lines: [`${trustName(trust)} publishes no more.`] };
 };
