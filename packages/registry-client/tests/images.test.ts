@@ -38,7 +38,10 @@ test('leaves words alone that look like such a URL', async () => {
   expect((await withoutBytes(body)).body).toEqual(body);
 });
 
-test('reads the visible part of a larger buffer', async () => {
+test('takes a Blob, a File, an ArrayBuffer, and the visible part of a larger buffer', async () => {
+  const xxx = new Uint8Array(Buffer.from('xxx'));
+  const images = [new Blob([xxx]), new File([xxx], 'a.png'), xxx.buffer];
+  expect((await withoutBytes({ images })).body).toEqual({ images: ['eHh4', 'eHh4', 'eHh4'] });
   const whole = Buffer.alloc(4_000_012, 'x');
   const part = whole.subarray(10, 4_000_011);
   const { body } = await withoutBytes({ image: part, wm_url: new DataView(whole.buffer, 0, 3) });
