@@ -37,19 +37,19 @@ export class Purchase {
     return this.#sentAt !== undefined;
   }
 
-  /** If the store doesn't confirm the reservation, nothing is sent, and the visit gives it back. */
-  async reserve(): Promise<void> {
-    this.#reserved = await reserve(this.#context, this.#attempt);
-  }
-
-  /** Records the attempt, its task, and its caller under the day. Nothing may be sent before. */
-  async record(recordTask: (() => Promise<void>) | undefined): Promise<void> {
-    const { account, n } = this.#mustBeReserved;
-    const { caller, at } = this.#attempt;
+  /**
+   * Reserves the ceiling, then records the attempt, its task, and its caller under the day. Nothing may be sent before. If
+   * the store doesn't confirm the reservation, the visit gives it back.
+   */
+  async begin(recordTask: (() => Promise<void>) | undefined): Promise<void> {
+    const [context, attempt] = [this.#context, this.#attempt];
+    const { account, n } = await reserve(context, attempt);
+    this.#reserved = { account, n };
+    const isListed = account.listed === dayOf(attempt.at);
     const [isRecorded] = await allEnded([
-      recordSent(this.#context, this.#attempt, n),
+      recordSent(context, attempt, n),
       recordTask?.(),
-      account.listed === dayOf(at) ? undefined : recordDayCaller(this.#context, caller, at),
+      isListed ? undefined : recordDayCaller(context, attempt.caller, attempt.at),
     ]);
     if (!isRecorded) throw new ApiError('unavailable', { reason: 'a visit was faster' });
     this.#sentAt = Date.now();
@@ -71,7 +71,7 @@ export class Purchase {
 
   /** Releases the reservation if the task was not started; keeps it if that is unknown. */
   async failed(error: ApiError): Promise<void> {
-    if (!this.#reserved) return;
+    if (!this.isReserved) return;
     const { code, payment } = error;
     if (payment === 'rejected') return this.#end({ payment, credits: 0, is_exact: true, code });
     const { taskId: task_id, credits: credits_told } = error.task ?? {};
@@ -82,7 +82,8 @@ export class Purchase {
 
   /** The account follows the record, and only if this process ended it. */
   async #end(end: AttemptEnd): Promise<void> {
-    const { account, n } = this.#mustBeReserved;
+    if (!this.#reserved) throw new Error('Nothing was reserved.');
+    const { account, n } = this.#reserved;
     const [context, attempt] = [this.#context, this.#attempt];
     const isOurs =
       this.#sentAt === undefined
@@ -101,10 +102,5 @@ export class Purchase {
       ...(this.#reserved && rateLimitFields(this.#reserved.account)),
       ...(credits !== undefined && { 'x-credits-used': String(Math.min(credits, maxInt32)) }),
     };
-  }
-
-  get #mustBeReserved(): Reserved {
-    if (!this.#reserved) throw new Error('Nothing was reserved.');
-    return this.#reserved;
   }
 }

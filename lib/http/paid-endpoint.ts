@@ -61,8 +61,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
         const withImages = await withImageUrls(context, caller, { schema, body });
         const outgoing = call.body(relay ? relay.redirected(withImages) : withImages);
         const prepared = await prepareTask(context, call.provider(), call.path, outgoing);
-        await purchase.reserve();
-        await purchase.record(relay && (() => relay.record(context, attempt)));
+        await purchase.begin(relay && (() => relay.record(context, attempt)));
         return prepared;
       });
 

@@ -171,11 +171,14 @@ describe('a paid request that is not taken', () => {
   });
 });
 
-/** One purchase, before anything is reserved. */
-async function newPurchase() {
+/** One purchase that may be sent. */
+async function begin() {
   const user = await spender();
   const attempt = attemptOf(user);
-  return { user, attempt, purchase: new Purchase({ deadline: Date.now() + 5000 }, attempt) };
+  stopDate(Date.now() + 3000);
+  const purchase = new Purchase({ deadline: Date.now() + 5000 }, attempt);
+  await purchase.begin(undefined);
+  return { user, attempt, purchase };
 }
 
 describe('the record of an attempt', () => {
@@ -191,10 +194,7 @@ describe('the record of an attempt', () => {
   });
 
   test('says how long the provider took', async () => {
-    const { user, purchase } = await newPurchase();
-    await purchase.reserve();
-    stopDate(Date.now() + 3000);
-    await purchase.record(undefined);
+    const { user, purchase } = await begin();
     stopDate(Date.now() + 1234);
     await purchase.taken({ taskId: 'a', credits: 1 });
 
@@ -202,9 +202,7 @@ describe('the record of an attempt', () => {
   });
 
   test('says once how its attempt ended, and the account follows the first to say so', async () => {
-    const { user, attempt, purchase } = await newPurchase();
-    await purchase.reserve();
-    await purchase.record(undefined);
+    const { user, attempt, purchase } = await begin();
     const before = await accountOf(user);
     // A visit was first, and its write to the account was lost.
     const end = { payment: 'unknown', credits: 50 } as const;
