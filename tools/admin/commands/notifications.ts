@@ -24,7 +24,7 @@ export const list = command({
   options: { waiting: { about: 'List those that are still waiting' } },
   examples: ['notification list', 'notification list --waiting --json'],
   async run(_, { waiting }) {
-    const records = await listFirst(waiting);
+    const records = await readAll((await listWork('deliver', !waiting, maxListed)).map(keyOf));
     const rows = records.map((record) => [
       record.id,
       record.address === undefined ? undefined : URL.parse(record.address)?.host,
@@ -72,7 +72,10 @@ export const retry = command({
       const retried = await retryFailed();
       return { data: { retried }, text: `Sent again within a minute: ${retried}.` };
     }
-    await retryNotification(id);
+    const record = await requireNotification(id);
+    if (record.result === 'delivered') throw new Rejection(`It was delivered at ${record.delivered_at}.`);
+    if (!(await makeDueAgain(record)))
+      throw new Rejection('It is being sent at this moment; look at it again.');
     return { data: { id }, text: `${id} is sent within a minute.` };
   },
 });
@@ -85,8 +88,13 @@ export const keys = command({
     'There are two while the key is replaced. The private key is in the secret store; the running functions publish which key they sign with.',
   examples: ['notification keys'],
   async run() {
-    const known = await readPublicKeys();
-    return { data: { public_keys: known.keys, since: known.at }, text: known.keys.join('\n') };
+    const record = signingKeysRecord((await get(newContext(), signingKeysKey))[0]);
+    if (!record)
+      throw new Rejection(
+        'Nothing signs notifications here yet. With notifications=relay, the key is known a minute after the deployment.',
+      );
+    const public_keys = record.public_keys.split(' ');
+    return { data: { public_keys, since: record.at }, text: public_keys.join('\n') };
   },
 });
 
@@ -107,11 +115,6 @@ function shown({ pk: _, sk: __, body: ___, ...record }: NotificationRecord): obj
 /** The most entries in a listing. */
 const maxListed = 1000;
 
-/** Given-up notifications, the latest first, or waiting ones, the next first. */
-async function listFirst(isWaiting: boolean | undefined): Promise<NotificationRecord[]> {
-  return readAll((await listWork('deliver', !isWaiting, maxListed)).map(keyOf));
-}
-
 async function readAll(keys: readonly Key[]): Promise<NotificationRecord[]> {
   return (await get(newContext(), ...keys)).flatMap((item) => notificationRecord(item) ?? []);
 }
@@ -124,17 +127,9 @@ async function requireNotification(id: string): Promise<NotificationRecord> {
   return record;
 }
 
-/** Gives a notification all its tries again, the first one at once. */
-async function retryNotification(id: string): Promise<void> {
-  const record = await requireNotification(id);
-  if (record.result === 'delivered') throw new Rejection(`It was delivered at ${record.delivered_at}.`);
-  if (!(await makeDueAgain(record)))
-    throw new Rejection('It is being sent at this moment; look at it again.');
-}
-
 const retriedAtOnce = 20;
 
-/** The same for all given-up notifications. Returns their number. */
+/** Retries all given-up notifications. Returns their number. */
 async function retryFailed(): Promise<number> {
   let retried = 0;
   for await (const page of givenUpPages('deliver')) {
@@ -146,7 +141,7 @@ async function retryFailed(): Promise<number> {
   return retried;
 }
 
-/** False if the record has changed since it was read. */
+/** Gives a notification all its tries again, the first one at once. False if it has changed since it was read. */
 async function makeDueAgain(record: NotificationRecord): Promise<boolean> {
   const now = Date.now();
   const changes = {
@@ -159,14 +154,4 @@ async function makeDueAgain(record: NotificationRecord): Promise<boolean> {
     ['tries', '=', record.tries],
   ] as const;
   return (await update<NotificationRecord>(newContext(), record, changes, asRead)).written;
-}
-
-/** The signing keys of the running functions, as those have published them. */
-async function readPublicKeys(): Promise<{ keys: string[]; at: string }> {
-  const record = signingKeysRecord((await get(newContext(), signingKeysKey))[0]);
-  if (!record)
-    throw new Rejection(
-      'Nothing signs notifications here yet. With notifications=relay, the key is known a minute after the deployment.',
-    );
-  return { keys: record.public_keys.split(' '), at: record.at };
 }
