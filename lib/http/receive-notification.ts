@@ -9,8 +9,6 @@ import { takeReport } from '../notifications/store-report.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';
 import { gatewayHandler } from './gateway-handler.ts';
 
-/** Over Lambda's limit: a notification repeats the request, whose payload may have 1,048,576 characters. */
-const maxBodyBytes = 6 * 1024 * 1024;
 const secretShape = /^[\w-]{43}$/;
 
 /**
@@ -54,11 +52,8 @@ function rejection(reason: string): ApiError {
 /** The gateway encodes bodies that it doesn't consider text. */
 function readText({ body, isBase64Encoded }: APIGatewayProxyEventV2): string {
   const text = body ?? '';
-  // Base64 is a third longer than its bytes.
-  if (text.length > 2 * maxBodyBytes) throw rejection('too_large');
   if (!isBase64Encoded && !text.isWellFormed()) throw rejection('not_utf8');
   const bytes = Buffer.from(text, isBase64Encoded ? 'base64' : 'utf8');
-  if (bytes.length > maxBodyBytes) throw rejection('too_large');
   if (!isUtf8(bytes)) throw rejection('not_utf8');
   return bytes.toString();
 }

@@ -30,9 +30,6 @@ async function paidBy() {
   return { user, path: await started('text-to-video', user) };
 }
 
-/** The body of a call in base64. */
-const encoded = (body: Buffer) => ({ rawBody: body.toString('base64'), isBase64Encoded: true });
-
 describe('POST /notifications/{provider}/{task}', () => {
   describe('200', () => {
     test.each<readonly [ProxyName, object, string]>([
@@ -339,11 +336,10 @@ describe('POST /notifications/{provider}/{task}', () => {
       ['no JSON', 'unreadable', () => ({ rawBody: 'state=success' })],
       ['a list', 'unreadable', () => ({ rawBody: '[{"state":"success"}]' })],
       ['null', 'unreadable', () => ({ rawBody: 'null' })],
-      ['more than 6 MB as base64', 'too_large', () => encoded(Buffer.alloc(6 * 1024 * 1024 + 1, ' '))],
       [
         'bytes that are not UTF-8',
         'not_utf8',
-        () => encoded(Buffer.from('{"state":"success\xff"}', 'latin1')),
+        () => ({ rawBody: Buffer.from('"\xff"', 'latin1').toString('base64'), isBase64Encoded: true }),
       ],
       ['half a character', 'not_utf8', () => ({ rawBody: '{"state":"success","text":"\ud800"}' })],
     ])('answers %s as any unknown path, and changes nothing', async (_, reason, make) => {

@@ -32,45 +32,39 @@ function secretSentTo(name: ProxyName): { provider: string; task: string } {
 
 describe('a paid request whose caller gives an address, if notifications are relayed', () => {
   test.each(proxyNames)(
-    '%s gives the provider an address of ours, and is nothing else without one',
+    '%s sends a URL of ours, and leaves a record of its task, found by its hash',
     async (name) => {
-      const { sent } = await payRelayed(await spender(), name);
-      const { status } = await pay(await spender(), name, { body: { [fieldOf(name)]: '' } });
-      const { [fieldOf(name)]: ours, ...rest } = simulation.received.at(-1)?.body ?? {};
+      const user = await spender();
+      const { sent, headers, text } = await payRelayed(user, name);
+      const { task_hash } = lines('request').at(-1);
+      const { provider, task: secret } = secretSentTo(name);
+      const [usage] = await usageOf(user);
+      const shown = statusKey(secret).slice('status/'.length, -5);
 
-      expect(status).toBe(200);
-      expect(pathOf(sent[fieldOf(name)]).provider).toBe(name === 'relight-image' ? 'image' : 'video');
-      expect(sent).toEqual({ ...rest, [fieldOf(name)]: sent[fieldOf(name)] });
-      expect(ours).not.toBe(sent[fieldOf(name)]);
-      const task = await storedTask(secretSentTo(name).task);
-      expect(task).toMatchObject({ sequence: 0 });
-      expect(task).not.toHaveProperty('address');
+      expect(statusAddress.exec(String(headers.link))?.[1]).toBe(statusKey(secret));
+      // Receivers see the hash, in the id of a notification.
+      for (const other of [text, secret, hash('sha256', secret), hash('sha256', secret, 'base64url')])
+        expect(other).not.toContain(shown);
+
+      const task = await storedTask(secret);
+      expect(task).toMatchObject({
+        ...{ provider, operation: usage?.operation, caller: `user:${user}`, address: hook },
+        ...{ attempt: usage?.sk, request_id: usage?.request_id, status_key: statusKey(secret) },
+        ...{ group: provider, pending_shard: `poll-${provider}`, sequence: 0 },
+        pending_since: new Date(Date.parse(String(task?.at)) + 600_000).toISOString(),
+      });
+      expect(provider).toBe(name === 'relight-image' ? 'image' : 'video');
+      expect(await notificationsOf(secret)).toEqual([]);
+      expect(task_hash).toBe(task?.pk.slice('TASK#'.length, 'TASK#'.length + 16));
+
+      // Without a URL of the caller, the provider gets one of ours as well, and all else is equal.
+      await pay(await spender(), name, { body: { [fieldOf(name)]: '' } });
+      const other = simulation.received.at(-1)?.body ?? {};
+      expect({ ...other, [fieldOf(name)]: sent[fieldOf(name)] }).toEqual(sent);
+      expect(other[fieldOf(name)]).not.toBe(sent[fieldOf(name)]);
+      expect(await storedTask(secretSentTo(name).task)).not.toHaveProperty('address');
     },
   );
-
-  test.each(proxyNames)('%s leaves a record of its task, found by the hash of its secret', async (name) => {
-    const user = await spender();
-    const { headers, text } = await payRelayed(user, name);
-    const { provider, task: secret } = secretSentTo(name);
-    const [usage] = await usageOf(user);
-    const shown = statusKey(secret).slice('status/'.length, -5);
-
-    expect(statusAddress.exec(String(headers.link))?.[1]).toBe(statusKey(secret));
-    // Receivers see the hash, in the id of a notification.
-    for (const other of [text, secret, hash('sha256', secret), hash('sha256', secret, 'base64url')])
-      expect(other).not.toContain(shown);
-
-    const task = await storedTask(secret);
-    expect(task).toMatchObject({
-      ...{ provider, operation: usage?.operation, caller: `user:${user}`, address: hook },
-      ...{ attempt: usage?.sk, request_id: usage?.request_id, status_key: statusKey(secret) },
-      ...{ group: provider, pending_shard: `poll-${provider}`, sequence: 0 },
-      pending_since: new Date(Date.parse(String(task?.at)) + 600_000).toISOString(),
-    });
-    expect(await notificationsOf(secret)).toEqual([]);
-    const line = lines('request').at(-1);
-    expect(line.task_hash).toBe(task?.pk.slice('TASK#'.length, 'TASK#'.length + 16));
-  });
 
   test('gets another secret each time, which is stored and answered nowhere', async () => {
     const stored: string[] = [];
