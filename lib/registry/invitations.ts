@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { createSecret, isSecret } from '@node-registry/registry-rules/personal-access-tokens';
-import type { PublisherRole } from '@node-registry/registry-rules/schemas/publisher';
 import { type Caller, memberIdOf } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
@@ -39,18 +38,12 @@ function isOpen({ expires_at }: InvitationRecord): boolean {
   return expires_at > new Date().toISOString();
 }
 
-interface Invited {
-  role: PublisherRole;
-  user_id?: string | undefined;
-  email?: string | undefined;
-}
-
 /** The invitation, with the secret that is shown once. */
 export async function invite(
   context: Context,
   by: Caller,
   publisherId: string,
-  { role, user_id, email }: Invited,
+  fields: Pick<InvitationRecord, 'role' | 'user_id' | 'email'>,
 ): Promise<{ record: InvitationRecord; invitation: string }> {
   const secret = createSecret(prefix);
   const about = { publisherId, action: 'invite member' as const, reads: invitationsIn };
@@ -61,14 +54,14 @@ export async function invite(
     }
     const record: InvitationRecord = {
       ...invitationKey(publisher.id, hashOf(secret)),
-      ...{ id, role, user_id, email, made_by: memberIdOf(by.userId) },
+      ...{ ...fields, id, made_by: memberIdOf(by.userId) },
       created_at: new Date(now).toISOString(),
       expires_at: new Date(now + lifetimeMs).toISOString(),
       ttl: Math.ceil((now + lifetimeMs) / 1000),
       revision: 1,
     };
     return {
-      change: { of: publisher, action: 'invitation create', subject: id, detail: role },
+      change: { of: publisher, action: 'invitation create', subject: id, detail: fields.role },
       // Two at a time would pass the bound, and a removal of who makes it would miss it.
       writes: [putting(record, absent), standing(publisher)],
       result: { record, invitation: `${publisher.id}/${secret}` },

@@ -1,3 +1,7 @@
+import {
+  createPersonalAccessToken,
+  hashPersonalAccessToken,
+} from '@node-registry/registry-rules/personal-access-tokens';
 import { memberIdOf } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
@@ -17,14 +21,8 @@ import {
 
 /* Personal access tokens. Only their hashes are stored. */
 
-interface NewToken {
+interface NewToken extends Pick<TokenRecord, 'label' | 'description' | 'node_id' | 'expires_at'> {
   publisherId: string;
-  /** Of the token, which is shown once. */
-  hash: string;
-  label: string;
-  description?: string | undefined;
-  nodeId?: string | undefined;
-  expiresAt: string;
 }
 
 /** All that one member made ends in one transaction with the membership, so there is a bound. */
@@ -32,23 +30,25 @@ const maxMade = 25;
 /** A version waits for its upload for a day, and its token counts until then. */
 const keptSeconds = 30 * 24 * 60 * 60;
 
+/** The token is shown once. */
 export async function createToken(
   context: Context,
   by: Actor,
-  { publisherId, hash, label, description, nodeId, expiresAt }: NewToken,
-): Promise<TokenRecord> {
+  { publisherId, ...fields }: NewToken,
+  token = createPersonalAccessToken(),
+): Promise<{ record: TokenRecord; token: string }> {
   const made = { publisherId, action: 'create token' as const, reads: tokensIn };
   const { result } = await changeOf(context, by, made, (publisher, { tokens }, { id, now }) => {
     const made_by = makerOf(by, tokens.map(tokenRecord).filter(isUsable));
     const record: TokenRecord = {
-      ...personalAccessTokenKey(publisher.id, hash),
-      ...{ id, label, description, expires_at: expiresAt, node_id: nodeId },
+      ...personalAccessTokenKey(publisher.id, hashPersonalAccessToken(token)),
+      ...{ ...fields, id },
       created_at: new Date(now).toISOString(),
-      ...(made_by && { made_by, ttl: Math.ceil(Date.parse(expiresAt) / 1000) + keptSeconds }),
+      ...(made_by && { made_by, ttl: Math.ceil(Date.parse(fields.expires_at) / 1000) + keptSeconds }),
       revision: 1,
     };
-    const change = { of: publisher, action: 'token create', subject: id, detail: label };
-    return { change, writes: [putting(record, absent), standing(publisher)], result: record };
+    const change = { of: publisher, action: 'token create', subject: id, detail: fields.label };
+    return { change, writes: [putting(record, absent), standing(publisher)], result: { record, token } };
   });
   return result;
 }

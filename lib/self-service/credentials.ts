@@ -1,7 +1,3 @@
-import {
-  createPersonalAccessToken,
-  hashPersonalAccessToken,
-} from '@node-registry/registry-rules/personal-access-tokens';
 import { memberIdOf } from '../caller.ts';
 import type { ReplyBody } from '../contract.ts';
 import {
@@ -25,15 +21,10 @@ export const credentialRoutes = [
     return tokens.filter(({ made_by }) => isOwner || made_by === own).map(tokenView);
   }),
   peopleRoute(contracts.createPersonalAccessToken, async ({ path, body, caller, context }) => {
-    const token = createPersonalAccessToken();
-    const record = await createToken(context, caller, {
-      ...path,
-      hash: hashPersonalAccessToken(token),
-      label: body.name,
-      description: body.description,
-      nodeId: body.node_id,
-      expiresAt: new Date(Date.now() + body.expires_in * 1000).toISOString(),
-    });
+    const { name: label, description, node_id, expires_in } = body;
+    const expires_at = new Date(Date.now() + expires_in * 1000).toISOString();
+    const fields = { ...path, label, description, node_id, expires_at };
+    const { record, token } = await createToken(context, caller, fields);
     return { token, ...tokenView(record) };
   }),
   peopleRoute(contracts.deletePersonalAccessToken, async ({ path, caller, context }) => {

@@ -1,6 +1,6 @@
 import { table } from '@node-registry/command-line/table';
 import { issuerNamed } from '@node-registry/registry-rules/ci-issuers';
-import type { RegistryClient } from '@node-registry/registry-client';
+import type { RegistryClient, Reply } from '@node-registry/registry-client';
 import { Failure } from './failure.ts';
 import { connectAsOwner, type OwnerFlags } from './identity.ts';
 import { explainAccount } from './login-commands.ts';
@@ -212,13 +212,7 @@ export const addTrust: Verb = async (ask, publisherId, flags, repository) => {
 const anyBranch =
   'Anyone who can push a branch with a changed workflow can publish. To allow only tags: --ref "refs/tags/v*"';
 
-interface Trusted {
-  repository: string;
-  workflow: string;
-  ref?: string | undefined;
-}
-
-function trustName({ repository, workflow, ref }: Trusted): string {
+function trustName({ repository, workflow, ref }: Reply<'createTrust'>): string {
   return `${repository} ${workflow}${ref === undefined ? '' : ` at ${ref}`}`;
 }
 

@@ -1,19 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Reply } from '@node-registry/registry-client';
 import { Failure } from './failure.ts';
 import { isThisMachine, proxiedFetch } from './proxy.ts';
 
 /* Signing in at the registry's issuer: authorization code with PKCE, or a device code. No library: this is all. */
 
 /** What the registry says about its issuer, and what the issuer says about itself. */
-export interface Issuer {
+export interface Issuer extends Pick<Settings, 'issuer' | 'scopes' | 'audience' | 'token'> {
   clientId: string;
-  scopes: readonly string[];
-  audience: string;
-  /** The token of the response that the registry takes. */
-  token: 'access_token' | 'id_token';
-  issuer: string;
   authorizationUrl: string;
   tokenUrl: string;
   deviceUrl?: string | undefined;
@@ -25,20 +21,14 @@ export interface Tokens {
   expiresAt?: string | undefined;
 }
 
-interface Settings {
-  issuer: string;
-  client_id?: string | undefined;
-  scopes: readonly string[];
-  audience: string;
-  token: 'access_token' | 'id_token';
-}
+type Settings = Reply<'signInSettings'>;
 
 const timeoutMs = 20_000;
 const maxAnswerBytes = 1_000_000;
 const signInMs = 5 * 60_000;
 
 /** Reads the issuer's metadata, which must be its own (RFC 8414). */
-export async function findIssuer({ issuer, client_id, ...settings }: Settings): Promise<Issuer> {
+export async function findIssuer({ issuer, client_id, scopes, audience, token }: Settings): Promise<Issuer> {
   if (client_id === undefined)
     throw new Failure(
       'usage',
@@ -49,9 +39,7 @@ export async function findIssuer({ issuer, client_id, ...settings }: Settings): 
   if (metadata.issuer !== issuer)
     throw new Failure('tryAgain', `The issuer ${issuer} describes another one: ${String(metadata.issuer)}.`);
   return {
-    ...settings,
-    issuer,
-    clientId: client_id,
+    ...{ issuer, scopes, audience, token, clientId: client_id },
     authorizationUrl: safeAddress(metadata.authorization_endpoint, 'authorization_endpoint'),
     tokenUrl: safeAddress(metadata.token_endpoint, 'token_endpoint'),
     ...(metadata.device_authorization_endpoint !== undefined && {

@@ -1,7 +1,3 @@
-import {
-  createPersonalAccessToken,
-  hashPersonalAccessToken,
-} from '@node-registry/registry-rules/personal-access-tokens';
 import type { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import { putMember } from '../../lib/registry/members.ts';
 import { createPublisher } from '../../lib/registry/profiles.ts';
@@ -32,11 +28,8 @@ export async function addPublisher(id: string, members: Record<string, 'owner' |
 }
 
 export async function addToken(publisherId: string, days = 1): Promise<string> {
-  const token = createPersonalAccessToken();
-  const expiresAt = new Date(Date.now() + days * 86_400_000).toISOString();
-  const hash = hashPersonalAccessToken(token);
-  await createToken(soon(), operator, { publisherId, hash, label: 'test', expiresAt });
-  return token;
+  const expires_at = new Date(Date.now() + days * 86_400_000).toISOString();
+  return (await createToken(soon(), operator, { publisherId, label: 'test', expires_at })).token;
 }
 
 export async function addNode(publisherId: string, id: string, fields: Item = {}): Promise<void> {

@@ -1,10 +1,10 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
-import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { callerName } from '../../lib/caller.ts';
 import type { Context } from '../../lib/context.ts';
 import { statusKey, type TaskRecord, taskHash, ttlFrom } from '../../lib/notifications/records.ts';
+import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { changeHostNode } from '../../lib/registry/host-nodes.ts';
 import { putMember } from '../../lib/registry/members.ts';
 import { createPublisher } from '../../lib/registry/profiles.ts';
@@ -23,7 +23,6 @@ import { finalizeUpload } from '../../lib/uploads/finalize-upload.ts';
 import { demo } from './demo.ts';
 import { demoArchive } from './demo-archive.ts';
 
-const tokenHash = hashPersonalAccessToken(demo.personalAccessToken);
 const operator = { operator: 'seed' };
 const decadeMs = 10 * 365 * 24 * 60 * 60 * 1000;
 
@@ -72,8 +71,8 @@ export async function admit(
   await createPublisher(context, operator, publisher);
   const owner = { role: 'owner', name: 'Olga Owner', email: 'olga@example.com' } as const;
   await putMember(context, operator, id, demo.owner, owner);
-  const expiresAt = new Date(Date.now() + decadeMs).toISOString();
-  await createToken(context, operator, { publisherId: id, hash: tokenHash, label: 'demo', expiresAt });
+  const fields = { label: 'demo', expires_at: new Date(Date.now() + decadeMs).toISOString() };
+  await createToken(context, operator, { publisherId: id, ...fields }, demo.personalAccessToken);
   return true;
 }
 
@@ -90,7 +89,7 @@ async function uploadVersion(
     nodeId,
     node,
     version,
-    tokenHash,
+    tokenHash: hashPersonalAccessToken(demo.personalAccessToken),
     caller,
   });
   const key = stagingKey(

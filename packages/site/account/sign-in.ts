@@ -1,3 +1,4 @@
+import type { Reply } from '@node-registry/registry-client';
 import * as oauth from 'oauth4webapi';
 
 /*
@@ -5,13 +6,7 @@ import * as oauth from 'oauth4webapi';
  * the issuer answers without a question while its own session lasts.
  */
 
-export interface SignInSettings {
-  issuer: string;
-  client_id?: string | undefined;
-  scopes: readonly string[];
-  audience: string;
-  token: 'access_token' | 'id_token';
-}
+export type SignInSettings = Reply<'signInSettings'>;
 
 interface Begun {
   state: string;

@@ -1,9 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { beforeAll, expect, jest, test } from '@jest/globals';
-import {
-  createPersonalAccessToken,
-  hashPersonalAccessToken,
-} from '@node-registry/registry-rules/personal-access-tokens';
+import { hashPersonalAccessToken } from '@node-registry/registry-rules/personal-access-tokens';
 import { stopDate } from '@node-registry/testing/clock';
 import { handler as bulk } from '../../../functions/bulk-node-versions.ts';
 import { handler as publishVersion } from '../../../functions/publish-node-version.ts';
@@ -126,12 +123,10 @@ beforeAll(async () => {
 });
 
 async function addTokenOf(publisherId: string, label: string, days: number): Promise<void> {
-  const token = createPersonalAccessToken();
+  const expires_at = new Date(Date.now() + days * dayMs).toISOString();
+  const { record, token } = await createToken(soon(), operator, { publisherId, label, expires_at });
   tokens[`${publisherId} ${label}`] = token;
-  const expiresAt = new Date(Date.now() + days * dayMs).toISOString();
-  const hash = hashPersonalAccessToken(token);
-  const { id } = await createToken(soon(), operator, { publisherId, hash, label, expiresAt });
-  if (label === 'revoked') await revokeToken(soon(), operator, publisherId, id);
+  if (label === 'revoked') await revokeToken(soon(), operator, publisherId, record.id);
 }
 
 async function addNodeOf(publisherId: string, nodeId: string, status: string): Promise<void> {

@@ -1,7 +1,3 @@
-import {
-  createPersonalAccessToken,
-  hashPersonalAccessToken,
-} from '@node-registry/registry-rules/personal-access-tokens';
 import type { TokenRecord } from '../../../lib/registry/records.ts';
 import { createToken, listTokens, revokeToken } from '../../../lib/registry/tokens.ts';
 import { command, UsageError } from '../command.ts';
@@ -26,13 +22,11 @@ export const create = command({
   async run({ publisher: publisherId }, { label, days = defaultDays }, { actor }) {
     if (!/^\d{1,4}$/.test(days) || Number(days) < 1 || Number(days) > maxDays)
       throw new UsageError(`--days takes a whole number from 1 to ${maxDays}.`);
-    const token = createPersonalAccessToken();
-    const hash = hashPersonalAccessToken(token);
-    const expiresAt = new Date(Date.now() + Number(days) * dayMs).toISOString();
-    const stored = await createToken(newContext(), actor, { publisherId, hash, label, expiresAt });
-    const about = fields({ Token: token, Id: stored.id, Label: label, Expires: expiresAt });
+    const expires_at = new Date(Date.now() + Number(days) * dayMs).toISOString();
+    const { record, token } = await createToken(newContext(), actor, { publisherId, label, expires_at });
+    const about = fields({ Token: token, Id: record.id, Label: label, Expires: expires_at });
     return {
-      data: { token, ...shown(stored) },
+      data: { token, ...shown(record) },
       text: `${about}\n\nStore it now: it is not shown again.`,
     };
   },
