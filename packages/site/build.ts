@@ -35,7 +35,7 @@ export const unknownPath = 'site/unknown.html';
 export const homePath = 'pages/home.html';
 
 /** The worker loads the last script only if the pieces of the index have no result. */
-const sources = ['search.ts', 'search-worker.ts', 'page.ts', 'site.css', 'search-catalog.ts'];
+const sources = ['search.ts', 'search-worker.ts', 'page.ts', 'site.css', 'parts.css', 'search-catalog.ts'];
 
 /**
  * The files of the site in a release. The pages of nodes are written one by one, so scripts and styles keep

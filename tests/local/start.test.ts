@@ -90,7 +90,7 @@ inBrowser('the pages in a browser', () => {
     });
 
     test('is one page and two styles of 32 KB, without a script', async () => {
-      const paths = ['reference/', 'site/site.css', 'site/studio.css'];
+      const paths = ['reference/', 'site/site.css', 'site/parts.css', 'site/studio.css'];
       const files = paths.map(async (path) => (await fetch(`${stack.pagesUrl}/${path}`)).text());
       const [html = '', ...styles] = await Promise.all(files);
 

@@ -1,5 +1,8 @@
 /* What scripts improve on pages that are whole without them. */
 
+/** A slow phone lays the page out when it is parsed; what scripts do comes in a task of its own. */
+export const parsed = () => new Promise<void>((resolve) => setTimeout(resolve));
+
 const minuteMs = 60_000;
 /** The longest unit that fits, with the number of minutes in it. */
 const units: [minutes: number, name: string][] = [

@@ -1,9 +1,10 @@
 /** Improves an HTML page: copies lines, chooses the reader's system and language, and filters host nodes. */
-import { improve } from './improve.ts';
+import { improve, parsed } from './improve.ts';
 
 const copiedMs = 2000;
 const minToFilter = 12;
 
+await parsed();
 improve(document);
 chooseSystem();
 addCopyButtons();

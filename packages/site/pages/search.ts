@@ -1,10 +1,11 @@
 import type { CatalogEntry } from '@node-registry/registry-rules/schemas/index-files';
 import { entryCard } from '../templates/entry.ts';
 import { countOf, numberOf } from '../templates/text.ts';
-import { improve } from './improve.ts';
+import { improve, parsed } from './improve.ts';
 import { append, at, searchWorker } from './markup-sink.ts';
 import type { Question, Reply } from './search-worker.ts';
 
+await parsed();
 const step = 20;
 const atOnce = 3;
 const maxFound = 200;

@@ -61,6 +61,9 @@ const mark = html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><rect
 /** The button of a search, which Enter presses too. */
 export const lens = html`<button type="submit" class="lens" aria-label="Find"><svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.6"/><path d="m10.6 10.6 3.4 3.4"/></svg></button>`;
 
+/** The styles of what follows a page's first screen, before it: a slow phone draws the screen first, and then the rest. */
+export const partStyles = html`<link rel="stylesheet" href="/site/parts.css">`;
+
 /** A whole page. */
 export function layout(site: Site, page: Page): string {
   const title = visibleText(page.title === undefined ? site.name : `${page.title} · ${site.name}`);
@@ -90,7 +93,7 @@ ${page.facts && jsonLd({ ...page.facts, ...(url !== undefined && { url }) })}
 <link rel="icon" href="/site/icon.png">
 ${site.url !== undefined && html`<link rel="alternate" type="application/atom+xml" title="New versions" href="/feed.xml">`}
 <link rel="stylesheet" href="/site/site.css">
-${page.style && html`<link rel="stylesheet" href="/site/${page.style}">`}
+${page.style && html`${partStyles}<link rel="stylesheet" href="/site/${page.style}">`}
 ${page.script && html`<script type="module" src="/site/${page.script}"></script>`}
 </head>
 <body>

@@ -1,6 +1,6 @@
 import type { CatalogEntry, PublisherProfile } from '@node-registry/registry-rules/schemas/index-files';
 import { entryList, nodeAddress, publisherAddress, tagList } from './entry.ts';
-import { layout, type Site } from './layout.ts';
+import { layout, partStyles, type Site } from './layout.ts';
 import { type Content, html } from './markup.ts';
 import { searchForm, searchResults } from './search-page.ts';
 import { compactNumber, countOf, facts, foreign, icon, lines, pictureAddress, visibleText } from './text.ts';
@@ -49,7 +49,7 @@ export function publisherPage(site: Site, publisher: Publisher, entries: readonl
 ${description && html`<div class="lead" dir="auto">${lines(description)}</div>`}
 <p class="meta"><span>${countOf(entries.length, 'node')}</span>${downloads > 0 && html`<span>↓ ${compactNumber(downloads)} in 90 days</span>`}</p>
 ${links && html`<section class="box profile" aria-label="Profile">${links}</section>`}</div>
-<h2>Nodes</h2>
+${partStyles}<h2>Nodes</h2>
 ${entries.length > 0 ? entryList(entries) : html`<p class="empty">Nothing of this publisher is offered now.</p>`}`,
   });
 }
@@ -62,7 +62,7 @@ export function nodesPage(site: Site, entries: readonly CatalogEntry[]): string 
     description: 'The most used extensions of this registry.',
     path: '/nodes',
     script: 'page.js',
-    main: html`<h1>${title}</h1><h2 class="unseen">List</h2>${entries.length > 0 ? entryList(entries) : nothingYet}`,
+    main: html`<h1>${title}</h1><h2 class="unseen">List</h2>${partStyles}${entries.length > 0 ? entryList(entries) : nothingYet}`,
   });
 }
 

@@ -8,7 +8,7 @@ import { downloadsLine } from './downloads-line.ts';
 import { nodeAddress, publisherLink, tagList } from './entry.ts';
 import { hostNodeSection } from './host-nodes.ts';
 import { installSection } from './install.ts';
-import { layout, type Site } from './layout.ts';
+import { layout, partStyles, type Site } from './layout.ts';
 import { licenseOf } from './license.ts';
 import { type Content, html, Markup } from './markup.ts';
 import { renderReadme } from '../readme.ts';
@@ -134,7 +134,7 @@ ${notices(node, version, isOfVersion)}
 ${banner !== undefined && html`<div class="banner"><img src="${banner}" alt="" width="1200" height="300"></div>`}
 ${node.description && html`<div class="lead" dir="auto">${lines(node.description)}</div>`}</div>
 ${node.status === 'NodeStatusActive' && version && !isWithdrawn(version) && installSection(id, version, site.toolPackage)}
-<div class="parts">${list.length > 1 && html`<nav class="tabs" aria-label="Parts">${list.map(tab)}</nav>`}
+${partStyles}<div class="parts">${list.length > 1 && html`<nav class="tabs" aria-label="Parts">${list.map(tab)}</nav>`}
 ${list.map(section)}</div>
 <aside class="side" aria-label="Facts">${side(site, node, version, isOfVersion, now)}</aside>
 </div>`;

@@ -1,4 +1,4 @@
-import { layout, lens, type Site } from './layout.ts';
+import { layout, lens, partStyles, type Site } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import { accelerators, systems } from './runs-on.ts';
 
@@ -18,7 +18,7 @@ export const searchForm = (isHome: boolean) => html`<search><form id="search-for
 
 export const searchResults = (
   isHome: boolean,
-) => html`<section id="found" aria-labelledby="results-title"${isHome && html` hidden`}><h2 id="results-title" class="unseen">Results</h2>
+) => html`${partStyles}<section id="found" aria-labelledby="results-title"${isHome && html` hidden`}><h2 id="results-title" class="unseen">Results</h2>
 <p id="search-status" role="status">The search is loading. If nothing happens, load the page again, or read <a href="/nodes">the most used nodes</a>.</p>
 <ul id="results" class="plain results"></ul>
 <p class="more"><button id="more-results" type="button" hidden>Show more</button></p></section>

@@ -75,8 +75,8 @@ inBrowser('the site in a browser', () => {
     await open('/search');
     await status('The most used nodes');
     await page.locator('#results > li').nth(19).waitFor();
-    const scripts = ['site/site.css', 'site/search.js', 'site/search-worker.js'];
-    expect(asked()).toEqual(['site/index.html', ...scripts, 'index/v1/top.json']);
+    const files = ['parts.css', 'search-worker.js', 'search.js', 'site.css'].map((name) => `site/${name}`);
+    expect(asked().sort()).toEqual(['index/v1/top.json', 'site/index.html', ...files]);
     for (const [typed, first] of [
       ['sampler 3975', 'sampler depth 3975'],
       ['relihgt', 'Relight'],
