@@ -58,8 +58,11 @@ export interface Variable<Schema extends z.ZodMiniType = z.ZodMiniType> {
 
 /** The parameter of the stage that sets a variable has its name: `bucketName` sets BUCKET_NAME. */
 export function parameterOf(name: string, { isGiven }: Variable): string | undefined {
-  const inCamelCase = name.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-  return isGiven ? undefined : inCamelCase;
+  return isGiven ? undefined : inCamelCase(name);
+}
+
+export function inCamelCase(name: string): string {
+  return name.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 export type Variables = Record<string, Variable>;

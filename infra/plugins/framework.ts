@@ -4,7 +4,7 @@ import type { Blocks } from '../parameters/given-parameters.ts';
 export interface Framework {
   processedInput: { commands: string[]; options: Options };
   /** The content of serverless.yml. */
-  configurationInput: { params: Blocks };
+  configurationInput: { params: Blocks; custom: object };
   service: {
     service: string;
     custom: Custom;

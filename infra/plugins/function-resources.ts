@@ -24,7 +24,7 @@ export default class FunctionResources {
 
   /** The framework resolves its variables in these after this. */
   async asyncInit(): Promise<void> {
-    const environments = await loadEnvironments();
+    const environments = await loadEnvironments(this.#framework.configurationInput.custom);
     for (const name of this.#framework.service.getAllFunctions()) {
       const folder = `dist/${fileOf(name)}`;
       const shared = {

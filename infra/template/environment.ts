@@ -54,38 +54,27 @@ function reference(parameter: string): string {
   return `\${param:${parameter}}`;
 }
 
-/** Variables that no parameter of a deployed stage sets: its own URLs, and those of the local stage only. */
-const computed: Record<string, string> = {
-  ACCOUNT_URL: reference('accountUrl, self:custom.accountUrl'),
+/** What has neither a fallback of its own name in serverless.yml nor an empty one. */
+const others: Record<string, string> = {
   AWS_ENDPOINT_URL_S3: reference('s3Url, null'),
-  CI_AUDIENCE: reference('apiAddress, self:custom.apiAddress'),
-  DISTRIBUTION_ID: reference('distributionId, self:custom.distributionId'),
   DOWNLOAD_BASE_URL: reference('downloadAddress, self:custom.downloadAddress'),
-  INDEX_QUEUE_URL: reference('indexQueueUrl, self:custom.indexQueueUrl'),
-  LOG_BUCKET_NAME: reference('logBucketName, self:custom.logBucketName'),
-  METRICS_NAMESPACE: reference('metricsNamespace, self:custom.metricsNamespace'),
-  NOTIFICATION_SIGNING_KEY: reference('localSigningKey, self:custom.notificationSigningKey'),
-  NOTIFICATION_URL: reference('notificationUrl, self:custom.notificationUrl'),
   // A stage without self-service has none of these.
   PROXY_ACCESS: reference('proxyAccess, null'),
   PROXY_CLAIM: reference('proxyClaim, null'),
-  SITE_URL: reference('siteUrl, self:custom.siteUrl'),
-  WORK_QUEUES: reference('workQueues, self:custom.workQueues'),
-  WATCHED_SITE_URL: reference('watchedSiteUrl, self:custom.watchedSiteUrl'),
-  TABLE_NAME: reference('tableName, self:custom.tableName'),
-  NOTIFY_LOCALHOST: reference("notifyLocalhost, ''"),
 };
 
-/** An empty variable counts as missing: the function has its default. */
-function environmentOf(variables: config.Variables): Record<string, string> {
+/** `computed`: the stage's own values, under `custom` of serverless.yml. An empty variable counts as missing. */
+function environmentOf(variables: config.Variables, computed: object): Record<string, string> {
   const values = Object.entries(variables).map(([name, variable]) => {
-    const parameter = config.parameterOf(name, variable);
-    return [name, computed[name] ?? (parameter && reference(`${parameter}, ''`))];
+    const parameter = config.inCamelCase(name);
+    const fallback = parameter in computed ? `self:custom.${parameter}` : "''";
+    const isSet = !variable.isGiven || parameter in computed;
+    return [name, others[name] ?? (isSet && reference(`${parameter}, ${fallback}`))];
   });
   return Object.fromEntries(values.filter(([, value]) => value));
 }
 
-export async function loadEnvironments(): Promise<Record<string, Record<string, string>>> {
+export async function loadEnvironments(computed: object): Promise<Record<string, Record<string, string>>> {
   const variables = Object.entries(variablesOf(await loadOperations()));
-  return Object.fromEntries(variables.map(([name, read]) => [name, environmentOf(read)]));
+  return Object.fromEntries(variables.map(([name, read]) => [name, environmentOf(read, computed)]));
 }

@@ -45,7 +45,7 @@ function framework(
   const region = 'us-east-1';
   const own = {
     processedInput: { commands: commands.split(' '), options },
-    configurationInput: { params: { default: parameters } },
+    configurationInput: { params: { default: parameters }, custom: {} },
     service: {
       service: 'node-registry',
       custom: { tableName: table.name },
