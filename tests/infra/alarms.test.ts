@@ -24,11 +24,10 @@ import {
 const prefix = 'node-registry-prod-';
 const own = 'node-registry/prod';
 setVariables({ METRICS_NAMESPACE: own });
-let plain: Packaged;
 let full: Packaged;
 
 beforeAll(async () => {
-  [plain, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
+  full = await packagedStage('full');
 });
 
 function alarmsOf(stage: Packaged): Part[] {
@@ -43,9 +42,9 @@ function nameOf({ AlarmName }: Part): string {
   return AlarmName.replace(prefix, '');
 }
 
-/** The names of all alarms of both stages that break a rule. */
+/** The names of all alarms that break a rule. */
 function breaking(rule: (alarm: Part) => boolean): string[] {
-  return [...new Set([...alarmsOf(plain), ...alarmsOf(full)].filter((alarm) => !rule(alarm)).map(nameOf))];
+  return alarmsOf(full).flatMap((alarm) => (rule(alarm) ? [] : [nameOf(alarm)]));
 }
 
 /** What a metric's dimensions and name make one: CloudWatch treats each combination of dimensions as a metric of its own. */
@@ -354,11 +353,10 @@ describe('the alarms', () => {
     );
   });
 
-  test('notify the topic of their level, if there is one, when they begin and when they end', () => {
+  test('notify the topic of their level when they begin and when they end', () => {
     const { alarmTopicArn, noticeTopicArn } = parameterSets.full;
     const topicOf = (name: string) => (name === 'throttles' ? noticeTopicArn : alarmTopicArn);
 
-    expect(alarmsOf(plain).flatMap((it) => [it.AlarmActions ?? [], it.OKActions ?? []].flat())).toEqual([]);
     for (const alarm of [...alarmsOf(full), ...compositesOf(full)])
       if (/^(?:throttles|internal-errors|stage-down)$/.test(nameOf(alarm)))
         expect([alarm.AlarmActions, alarm.OKActions]).toEqual([

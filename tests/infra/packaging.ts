@@ -140,14 +140,10 @@ export function eventFunctions(stage: Packaged): string[] {
   return functionNames.filter((name) => !routed.includes(`"${upperFirst(name)}LambdaFunction"`));
 }
 
-export function resource({ template }: Packaged, id: string) {
+export function properties({ template }: Packaged, id: string): Part {
   const found = template.Resources[id];
   if (!found) throw new Error(`There is no ${id}.`);
-  return found;
-}
-
-export function properties(stage: Packaged, id: string): Part {
-  return resource(stage, id).Properties;
+  return found.Properties;
 }
 
 /** The properties of all resources of a type, by their names. */
