@@ -3,7 +3,7 @@ import { type ArchiveFile, ArchiveReader, localHeader, OutsideFile } from './arc
 import { ArchiveProblem, encrypted, zip64 } from './archive-problem.ts';
 import { type ArchiveEntry, archiveEntry, isFolder } from './entry.ts';
 import { archiveLimits } from './limits.ts';
-import { checkDistinct, rejectGitFolders } from './names.ts';
+import { findClashes, findGitFolders } from './names.ts';
 
 /** The archive's directory: its entries, and the offset of their list. */
 export interface Directory {
@@ -99,8 +99,8 @@ function checkWhole(entries: readonly ArchiveEntry[], sizeBytes: number): void {
 }
 
 function checkTogether(names: readonly string[]): void {
-  checkDistinct(names);
-  rejectGitFolders(names);
+  for (const { problem } of findClashes(names)) throw problem;
+  for (const { problem } of findGitFolders(names)) throw problem;
 }
 
 function noFiles(): ArchiveProblem {

@@ -82,37 +82,38 @@ function checkEnding(name: string): void {
 }
 
 /**
- * Rejects names that become one file once unpacked. Systems that ignore case, or normalize accents, keep only one of
- * the two, and which one depends on the program. In sorted order such names are neighbors: nothing sorts between a file
- * and the contents of a folder of the same name.
+ * Finds names that become one file once unpacked, each with the later of its two. Systems that ignore case, or
+ * normalize accents, keep only one of the two, and which one depends on the program. Folders that differ only
+ * in case are two on Linux, and one elsewhere.
  */
-export function checkDistinct(names: readonly string[]): void {
-  for (const { problem } of findClashes(names)) throw problem;
-}
-
-/** All clashes, each with one of its two names, for a publisher who can still rename the files. */
 export function* findClashes(names: readonly string[]): Generator<{ name: string; problem: ArchiveProblem }> {
-  const sorted = names
-    .map((name) => ({ name, path: sortable(name) }))
-    .sort((one, other) => (one.path < other.path ? -1 : 1));
-  for (const [index, one] of sorted.entries()) {
-    const next = sorted[index + 1];
-    if (!next) return;
-    const problem = clashOf(one, next);
-    if (problem) yield { name: next.name, problem };
+  const listed = new Set<string>();
+  /** By its folded path, how a file or folder was last written; a folder ends with a slash. */
+  const written = new Map<string, string>();
+  for (const name of names) {
+    const isRepeated = listed.has(name);
+    const problem = isRepeated ? twice(name) : clashOf(name, written);
+    if (problem) yield { name, problem };
+    listed.add(name);
   }
 }
 
-interface Sortable {
-  name: string;
-  path: string;
+function clashOf(name: string, written: Map<string, string>): ArchiveProblem | undefined {
+  const folded = foldCase(name);
+  let problem: ArchiveProblem | undefined;
+  for (let [at, end] = [0, 0]; end < name.length; ) {
+    [at, end] = [afterSlash(folded, at), afterSlash(name, end)];
+    const [key, path] = [withoutSlash(folded.slice(0, at)), name.slice(0, end)];
+    const other = written.get(key);
+    written.set(key, path);
+    if (other !== undefined && other !== path) problem ??= meeting(other, path);
+  }
+  return problem;
 }
 
-/** Sorts before every character that a name may contain. */
-const separator = '\0';
-
-function sortable(name: string): string {
-  return foldCase(name).replaceAll('/', separator);
+/** Where the next part of a path begins: after a slash, or at the end. */
+function afterSlash(path: string, from: number): number {
+  return path.indexOf('/', from) + 1 || path.length;
 }
 
 /** One spelling for names that are the same on a system that ignores case. */
@@ -126,36 +127,19 @@ function withoutIgnorable(name: string): string {
   return name.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
 }
 
-function clashOf(one: Sortable, next: Sortable): ArchiveProblem | undefined {
-  const ofFolders = folderClash(one, next);
-  if (ofFolders) return ofFolders;
-  if (next.path === one.path) return meeting(one.name, next.name);
-  const isInside = !isFolderName(one.name) && next.path.startsWith(one.path + separator);
-  return isInside ? fileAndFolder(one.name) : undefined;
-}
-
 const ignoring = 'on systems that ignore case and how accents are encoded. Rename one.';
 
-/** Folders that differ only in case are two on Linux, and one elsewhere. */
-function folderClash(one: Sortable, next: Sortable): ArchiveProblem | undefined {
-  const shared = sharedFolders(one.path, next.path);
-  const folder = one.name.split('/', shared).join('/');
-  const other = next.name.split('/', shared).join('/');
-  if (folder === other) return undefined;
-  return new ArchiveProblem(`the folders ${quote(folder)} and ${quote(other)} are one folder ${ignoring}`);
+function meeting(one: string, other: string): ArchiveProblem {
+  const [isFolder, isOtherFolder] = [isFolderName(one), isFolderName(other)];
+  if (isFolder !== isOtherFolder) return fileAndFolder(isFolder ? other : one);
+  const both = `${quote(withoutSlash(one))} and ${quote(withoutSlash(other))}`;
+  return new ArchiveProblem(
+    isFolder ? `the folders ${both} are one folder ${ignoring}` : `${both} are one file ${ignoring}`,
+  );
 }
 
-function sharedFolders(path: string, other: string): number {
-  let folders = 0;
-  for (let at = 0; at < path.length && path[at] === other[at]; at += 1) {
-    if (path[at] === separator) folders += 1;
-  }
-  return folders;
-}
-
-function meeting(name: string, other: string): ArchiveProblem {
-  if (name === other) return new ArchiveProblem(`it has two files named ${quote(name)}. Keep one.`);
-  return new ArchiveProblem(`${quote(name)} and ${quote(other)} are one file ${ignoring}`);
+function twice(name: string): ArchiveProblem {
+  return new ArchiveProblem(`it has two files named ${quote(name)}. Keep one.`);
 }
 
 export function isFolderName(name: string): boolean {
@@ -174,13 +158,8 @@ interface FoundFolder {
   parts: Set<string>;
 }
 
-/** Rejects an archive with a folder that git treats as a repository although it isn't named `.git`. */
-export function rejectGitFolders(names: readonly string[]): void {
-  for (const { problem } of findGitFolders(names)) throw problem;
-}
-
 /**
- * Finds these folders. In such a folder or below it, git runs the programs that its configuration names. The file
+ * Finds folders that git treats as a repository although they aren't named `.git`. In one or below it, git runs the programs that its configuration names. The file
  * `commondir` contains the path of the folder with the rest of the repository.
  */
 export function* findGitFolders(
