@@ -240,7 +240,7 @@ function publicVersion(version: VersionCopy): PublicVersion | undefined {
       .replace(/\uFFFD$/, ''),
     changelog_is_cut: true,
   };
-  return pickFields<PublicVersion>({ ...nodeVersionView(version), ...cut }, PublicVersion);
+  return pickFields({ ...nodeVersionView(version), ...cut }, PublicVersion);
 }
 
 /** Every reader of a node loads the change logs of all its versions. */
@@ -263,11 +263,11 @@ function indexedNode(
     const downloads = counts[String(version?.version)];
     return version && { ...version, ...(downloads !== undefined && { downloads }) };
   };
-  return pickFields<IndexedNode>(
+  return pickFields(
     {
       ...view,
       ...(publisher.banned && { status: 'NodeStatusBanned' }),
-      publisher: pickFields<PublicPublisher>(publisher, PublicPublisher),
+      publisher: pickFields(publisher, PublicPublisher),
       ...(latest && { latest_version: counted(publicVersion(latest)) }),
       ...(downloads_90_days !== undefined && { downloads_90_days, downloads_by_day }),
       versions: showsVersions(node, publisher)

@@ -39,7 +39,7 @@ export function refreshPublishers(
 function profileOf(record: PublisherRecord): PublisherProfile {
   const names = Object.values(record.members).flatMap(({ name }) => name || []);
   return {
-    ...pickFields<PublicPublisher>(record, PublicPublisher),
+    ...pickFields(record, PublicPublisher),
     id: record.id,
     ...(names.length > 0 && { member_names: names }),
   };

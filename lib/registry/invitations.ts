@@ -10,7 +10,13 @@ import { deleting, putting, updating } from '../store/write.ts';
 import { changeOf } from './changes.ts';
 import { listing } from './memberships.ts';
 import { memberOf, memberWithId } from './publishers.ts';
-import { type InvitationRecord, invitationRecord, type Member, type PublisherRecord } from './records.ts';
+import {
+  type InvitationRecord,
+  invitationRecord,
+  type Member,
+  type MemberChanges,
+  type PublisherRecord,
+} from './records.ts';
 import { standing, tokensIn } from './tokens.ts';
 import { trustsIn } from './trusts.ts';
 
@@ -105,7 +111,7 @@ export async function accept(
   context: Context,
   by: Caller,
   invitation: string,
-  { name, email }: { name?: string | undefined; email?: string | undefined },
+  told: Omit<MemberChanges, 'role'>,
 ): Promise<PublisherRecord> {
   const [publisherId = '', secret = ''] = invitation.split('/');
   if (!/^[\w.-]{1,100}$/.test(publisherId) || !isSecret(secret, prefix)) throw new ApiError('not_found');
@@ -113,18 +119,14 @@ export async function accept(
   const about = { publisherId, action: 'accept invitation' as const, reads };
   const joining = changeOf(context, by, about, (publisher, { item }) => {
     const record = invitationRecord(item);
-    if (!record || !isFor(record, publisher, { ...by, email })) throw new ApiError('not_found');
+    if (!record || !isFor(record, publisher, { ...by, email: told.email })) throw new ApiError('not_found');
     const known = memberOf(publisher, by.userId);
     if (!known && Object.keys(publisher.members).length >= maxMembers) {
       const message = `A publisher has at most ${maxMembers} members.`;
       throw new ApiError('too_many_requests', { message });
     }
-    const member: Member = {
-      ...known,
-      role: known?.role === 'owner' ? 'owner' : record.role,
-      ...(name !== undefined && { name }),
-      ...(email !== undefined && { email }),
-    };
+    const role = known?.role === 'owner' ? 'owner' : record.role;
+    const member = withChanges<Member>({ ...known, role }, told);
     const changes = { members: { ...publisher.members, [by.userId]: member } };
     return {
       change: { of: publisher, action: 'invitation accept', subject: record.id, detail: record.role },

@@ -1,4 +1,3 @@
-import type { PublisherRole } from '@node-registry/registry-rules/schemas/publisher';
 import { memberIdOf } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
@@ -15,6 +14,7 @@ import {
   type InvitationRecord,
   invitationRecord,
   type Member,
+  type MemberChanges,
   type PublisherRecord,
   type TokenRecord,
   tokenRecord,
@@ -25,12 +25,6 @@ import { isCounting, isUsable } from './tokens.ts';
 import { isTrusted } from './trusts.ts';
 
 /* Members of a publisher. */
-
-interface MemberChanges {
-  role?: PublisherRole | undefined;
-  name?: string | undefined;
-  email?: string | undefined;
-}
 
 interface Force {
   /** Whether a publisher may be left without an owner. */
@@ -43,22 +37,17 @@ export function putMember(
   by: Actor,
   publisherId: string,
   userId: string,
-  { role, name, email }: MemberChanges,
+  changed: MemberChanges,
   { force }: Force = {},
 ): Promise<Changed<PublisherRecord>> {
   const action = 'change member';
   return changeOf(context, by, { publisherId, action }, (publisher) => {
     const known = memberOf(publisher, userId);
-    const member: Member = {
-      ...known,
-      role: role ?? known?.role ?? 'member',
-      ...(name !== undefined && { name }),
-      ...(email !== undefined && { email }),
-    };
+    const member = withChanges<Member>(known ?? { role: 'member' }, changed);
     if (member.role !== 'owner' && !force) may(by, action, { publisher, leaving: userId });
     const changes = { members: { ...publisher.members, [userId]: member } };
     return {
-      change: { of: publisher, action: 'member add', subject: userId, detail: role },
+      change: { of: publisher, action: 'member add', subject: userId, detail: changed.role },
       writes: [
         updating<PublisherRecord>(publisher, changes, onRevision(publisher)),
         listing(userId, publisher.id),

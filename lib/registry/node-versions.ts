@@ -30,11 +30,11 @@ export const maxVersionBytes = 120_000;
 export function nodeVersionView(version: VersionCopy): NodeVersion {
   const { archive_key, provenance } = version;
   const hasUrl = archive_key !== undefined && isOffered(version);
-  return pickFields<NodeVersion>(
+  return pickFields(
     {
       ...version,
       ...(hasUrl && { downloadUrl: downloadUrl(archive_key) }),
-      ...(provenance && { provenance: pickFields<Provenance>(provenance, Provenance) }),
+      ...(provenance && { provenance: pickFields(provenance, Provenance) }),
     },
     NodeVersion,
   );
@@ -155,7 +155,7 @@ function compareForLatest(a: VersionCopy, b: VersionCopy): number {
 export function versionCopy(version: VersionCopy): VersionCopy {
   const { archive_key, published_at, id, status } = version;
   return {
-    ...pickFields<NodeVersion>(version, NodeVersion),
+    ...pickFields(version, NodeVersion),
     id,
     version: version.version,
     status,

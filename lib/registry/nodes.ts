@@ -116,7 +116,7 @@ export function etagOf(node: NodeRecord): string {
 /** The attributes that an update sets or, with null, removes. */
 export function nodeChanges(input: NodeInput, { isAdmin }: Pick<Caller, 'isAdmin'>) {
   // The path has decided the node's id.
-  const { translations, status, id: _, ...rest } = pickFields<NodeInput>(input, NodeInput);
+  const { translations, status, id: _, ...rest } = pickFields(input, NodeInput);
   const fields = {
     ...rest,
     status: status || undefined,
@@ -168,7 +168,7 @@ export function requireFits(record: object, maxBytes: number): void {
 /** A node as callers see it: with its publisher, without bookkeeping. */
 export function nodeView({ node, publisher, numbers }: OwnedNode): Node {
   const { translations, latest_version, ...fields } = node;
-  return pickFields<Node>(
+  return pickFields(
     {
       ...fields,
       ...numbersOf(numbers),

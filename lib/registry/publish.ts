@@ -239,7 +239,7 @@ function decidePublish(
   const before = version || isOwnBegun ? undefined : (each: Context) => takeEntry(each, own, room.gone);
   const beside: Beside[] = [used];
   if (version && !isOwnBegun) beside.push((each) => recordPending(each, own));
-  const result = { version: pickFields<NodeVersion>(record, NodeVersion), upload: awaitedUpload(record) };
+  const result = { version: pickFields(record, NodeVersion), upload: awaitedUpload(record) };
   return { before, writes, beside, result: { ...result, isCounted: nodesADay !== undefined } };
 }
 

@@ -55,7 +55,7 @@ export function memberOf({ members }: PublisherRecord, userId: string): Member |
 /** A publisher as its owners and admins see it: with the e-mail addresses. */
 export function publisherView({ members, ...publisher }: PublisherRecord): Publisher {
   const entries = Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1));
-  return pickFields<Publisher>({ ...publisher, members: entries.map(memberView) }, Publisher);
+  return pickFields({ ...publisher, members: entries.map(memberView) }, Publisher);
 }
 
 /** A publisher as this caller may see it: members are shown to members, addresses to owners and admins. */

@@ -48,6 +48,8 @@ export interface Member {
   email?: string;
 }
 
+export type MemberChanges = { [Name in keyof Member]?: Member[Name] | undefined };
+
 export interface PublisherRecord extends Aligned, Omit<Publisher, 'id' | 'members'> {
   id: string;
   members: Record<string, Member>;
@@ -298,12 +300,12 @@ export const historyRecord = typedRead<HistoryRecord>();
  * The attributes in a schema, in its order. So new bookkeeping never reaches a caller, and responses have a
  * stable order, which DynamoDB doesn't keep.
  */
-export function pickFields<Shown extends object>(
-  record: Shown,
-  { shape }: { shape: { [Name in keyof Shown]-?: z.ZodMiniType } },
-): Shown {
-  const names = Object.keys(shape).filter((name) => Object.hasOwn(record, name)) as (keyof Shown)[];
-  return Object.fromEntries(names.map((name) => [name, record[name]])) as Shown;
+export function pickFields<Schema extends z.ZodMiniObject>(
+  record: z.output<Schema>,
+  { shape }: Schema,
+): z.output<Schema> {
+  const names = Object.keys(shape).filter((name) => Object.hasOwn(record, name));
+  return Object.fromEntries(names.map((name) => [name, record[name]])) as z.output<Schema>;
 }
 
 /**
@@ -323,7 +325,7 @@ export function standingEntry(
 
 /** With a ban of its name, and without the open parts of fields that a person has written since. */
 export function hostNodeView(entry: HostNodeRecord, bans: HostNodeBansRecord | undefined): HostNode {
-  const { left_open, ...shown } = pickFields<HostNode>(entry, HostNode);
+  const { left_open, ...shown } = pickFields(entry, HostNode);
   const open = left_open?.filter((text) => !entry.touched.includes(text.split(':', 1)[0] ?? ''));
   const isBanned = bans?.names.includes(entry.host_node_name);
   const policy = isBanned && { policy: 'HostNodePolicyBanned' as const };

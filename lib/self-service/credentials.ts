@@ -1,10 +1,5 @@
 import { memberIdOf } from '../caller.ts';
-import type { ReplyBody } from '../contract.ts';
-import {
-  contracts,
-  Token as ShownToken,
-  Trust as ShownTrust,
-} from '../contracts/self-service/credentials.ts';
+import { contracts, Token, Trust } from '../contracts/self-service/credentials.ts';
 import { seePublisher } from '../registry/changes.ts';
 import { closedBy } from '../registry/may.ts';
 import { pickFields, type TokenRecord, type TrustRecord } from '../registry/records.ts';
@@ -42,14 +37,10 @@ export const credentialRoutes = [
   }),
 ];
 
-type Token = ReplyBody<typeof contracts.listPersonalAccessTokens>[number];
-
-export function tokenView({ label: name, created_at: createdAt, ...token }: TokenRecord): Token {
-  return pickFields<Token>({ ...token, name, createdAt }, ShownToken);
+export function tokenView({ label: name, created_at: createdAt, ...token }: TokenRecord) {
+  return pickFields({ ...token, name, createdAt }, Token);
 }
 
-type Trust = ReplyBody<typeof contracts.listTrusts>[number];
-
-export function trustView({ created_at: createdAt, ...trust }: TrustRecord): Trust {
-  return pickFields<Trust>({ ...trust, createdAt }, ShownTrust);
+export function trustView({ created_at: createdAt, ...trust }: TrustRecord) {
+  return pickFields({ ...trust, createdAt }, Trust);
 }

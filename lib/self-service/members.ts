@@ -1,8 +1,7 @@
-import type { ReplyBody } from '../contract.ts';
 import type { Caller } from '../caller.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
-import { contracts, Invitation as ShownInvitation } from '../contracts/self-service/members.ts';
+import { contracts, Invitation } from '../contracts/self-service/members.ts';
 import { ApiError } from '../errors.ts';
 import { seePublisher } from '../registry/changes.ts';
 import { accept, invite, listInvitations, withdrawInvitation } from '../registry/invitations.ts';
@@ -73,8 +72,6 @@ function credentialsView({ tokens, trusts }: Credentials) {
   return { tokens: tokens.map(tokenView), trusts: trusts.map(trustView) };
 }
 
-type Invitation = ReplyBody<typeof contracts.listInvitations>[number];
-
-function invitationView(record: InvitationRecord): Invitation {
-  return pickFields<Invitation>(record, ShownInvitation);
+function invitationView(record: InvitationRecord) {
+  return pickFields(record, Invitation);
 }

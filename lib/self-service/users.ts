@@ -1,13 +1,12 @@
 import { memberIdOf } from '../caller.ts';
 import { latestAttempts, spendingOf } from '../attempts/own-usage.ts';
 import { downloadUrl } from '../bucket/object-keys.ts';
-import type { ReplyBody } from '../contract.ts';
 import { taskRecord } from '../notifications/records.ts';
 import { pickFields } from '../registry/records.ts';
 import { taskHashOf, taskKey } from '../store/keys.ts';
 import { readAll } from '../store/read.ts';
 import * as config from '../config.ts';
-import { contracts, Task as ShownTask, loopbackPorts } from '../contracts/self-service/users.ts';
+import { contracts, loopbackPorts, Task } from '../contracts/self-service/users.ts';
 import { route } from '../http/router.ts';
 import { publishersOf } from '../registry/memberships.ts';
 import { publisherFor } from '../registry/publishers.ts';
@@ -46,11 +45,10 @@ export const userRoutes = [
     const shown = attempts.map(({ task_hash = '', ...attempt }) => {
       const status_key = statuses.get(task_hash);
       const status_url = status_key === undefined ? undefined : downloadUrl(status_key);
-      return pickFields<Task>({ ...attempt, ...(status_url && { status_url }) }, ShownTask);
+      return pickFields({ ...attempt, ...(status_url && { status_url }) }, Task);
     });
     return { tasks: shown, has_more: hasMore };
   }),
 ];
 
 const maxTasks = 200;
-type Task = ReplyBody<typeof contracts.listTasks>['tasks'][number];

@@ -1,6 +1,5 @@
 import { createRegistryClient, type Reply } from '@node-registry/registry-client';
 import { render } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
 import { decodedPart } from '../templates/text.ts';
 import { Action, type Ask, Box, Form, sentenceOf, useHash, useRead } from './parts.tsx';
 import { PublisherView } from './publisher.tsx';
@@ -9,13 +8,8 @@ import { SpendingView, useSpending } from './spending.tsx';
 
 type User = Reply<'getUser'>;
 
-function App({ ask, settings, token }: { ask: Ask; settings: SignInSettings; token: string | undefined }) {
-  const [user, setUser] = useState<User>();
-  const [problem, setProblem] = useState('');
-  useEffect(() => {
-    if (token !== undefined)
-      ask('getUser', {}).then(setUser, (error: unknown) => setProblem(sentenceOf(error)));
-  }, []);
+function App({ ask, settings, isSignedIn }: { ask: Ask; settings: SignInSettings; isSignedIn: boolean }) {
+  const { data: user, problem } = useRead(async () => (isSignedIn ? ask('getUser', {}) : undefined), 'user');
   if (settings.client_id === undefined)
     return <p class="empty">This registry signs people in by its command only: publish-node login.</p>;
   if (!user)
@@ -133,20 +127,12 @@ function Invitation({
   );
 }
 
-function Page(props: { apiUrl: string; settings: SignInSettings; token: string | undefined }) {
-  const { apiUrl, settings, token } = props;
-  const ask = useMemo(
-    () => createRegistryClient({ baseUrl: apiUrl, accessToken: token }).account,
-    [apiUrl, token],
-  );
-  return <App {...{ ask, settings, token }} />;
-}
-
 async function start(place: HTMLElement): Promise<void> {
   const { apiUrl }: { apiUrl: string } = await (await fetch('/account/config.json')).json();
   const settings = await createRegistryClient({ baseUrl: apiUrl }).account('signInSettings', {});
   const token = await finish(settings);
-  render(<Page {...{ apiUrl, settings, token }} />, place);
+  const { account: ask } = createRegistryClient({ baseUrl: apiUrl, accessToken: token });
+  render(<App {...{ ask, settings, isSignedIn: token !== undefined }} />, place);
 }
 
 const place = document.getElementById('account');

@@ -1,5 +1,5 @@
 import { compareVersions, normalizeVersion } from '@node-registry/registry-rules/version-label';
-import { changeWithdrawal, readAgain, setFlag } from '../registry/node-versions.ts';
+import { readAgain, setFlag } from '../registry/node-versions.ts';
 import { newContext } from '../registry/administration.ts';
 import { aligning } from '../alignment.ts';
 import { describeNodeVersion, findVersions, showNode, showNodeVersion } from '../listing.ts';
@@ -146,12 +146,18 @@ export const withdraw = command({
   tellsOwners: true,
   examples: ['node-version withdraw demo-node 1.2.0 --reason "Crashes at start: use 1.2.1"'],
   async run({ node, version }, { reason }, { actor }) {
-    const { change, version: result } = await changeWithdrawal(withdrawVersion, actor, node, version, reason);
+    const request = { ...(await namedVersion(node, version)), by: actor, reason };
+    const { change, version: result } = await withdrawVersion(newContext(), request);
     const text = `Dropped version ${result.version} of "${result.node_id}": its label is free again.`;
     if (change === 'drop') return { data: versionCopy(result), text };
     return resultOf('Withdrew', { result, changed: change !== undefined });
   },
 });
+
+async function namedVersion(nodeId: string, version: string) {
+  const { publisher_id: publisherId, id: versionId } = await showNodeVersion(nodeId, version);
+  return { publisherId, nodeId, versionId };
+}
 
 export const restore = command({
   parameters: ['node', 'version'],
@@ -159,7 +165,8 @@ export const restore = command({
   tellsOwners: true,
   examples: ['node-version restore demo-node 1.2.0'],
   async run({ node, version }, _, { actor }) {
-    const { change, version: result } = await changeWithdrawal(restoreVersion, actor, node, version);
+    const request = { ...(await namedVersion(node, version)), by: actor };
+    const { change, version: result } = await restoreVersion(newContext(), request);
     return resultOf('Restored', { result, changed: change !== undefined });
   },
 });

@@ -177,7 +177,7 @@ function aligned(nodeId: string, text: string): Promise<CommandResult> {
 function nodeData({ node, publisher }: { node: NodeRecord; publisher?: PublisherRecord }) {
   const { translations, latest_version, ...rest } = node;
   return {
-    ...pickFields<Node>(rest, Node),
+    ...pickFields(rest, Node),
     ...(translations !== undefined && { translations: parseAsWritten(translations) }),
     latest_version,
     ...(publisher && { publisher: publisherView(publisher) }),

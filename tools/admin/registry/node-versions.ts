@@ -1,7 +1,5 @@
-import type { restoreVersion, withdrawVersion } from '../../../lib/registry/edit-version.ts';
 import { may } from '../../../lib/registry/may.ts';
 import type { NodeVersionRecord, Operator } from '../../../lib/registry/records.ts';
-import { showNodeVersion } from '../listing.ts';
 import { type Changed, changeVersion } from '../../../lib/registry/changes.ts';
 import { newContext, Rejection } from './administration.ts';
 import { extractor } from '../../../lib/registry/extraction.ts';
@@ -30,18 +28,6 @@ export function setFlag(
     if (status === flagged && status_reason === reason) return undefined;
     return { status: flagged, status_reason: reason, status_reason_code: 'flagged' };
   });
-}
-
-/** Withdraws a published version or drops a pending one, or restores a withdrawn one. */
-export async function changeWithdrawal(
-  change: typeof withdrawVersion | typeof restoreVersion,
-  actor: Operator,
-  nodeId: string,
-  version: string,
-  reason?: string,
-): ReturnType<typeof withdrawVersion> {
-  const { publisher_id: publisherId, id: versionId } = await showNodeVersion(nodeId, version);
-  return change(newContext(), { publisherId, nodeId, versionId, by: actor, reason });
 }
 
 /** Has the lane `extract` read the archive of a version again, for a newer extractor or if that was given up. */
