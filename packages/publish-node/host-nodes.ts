@@ -68,16 +68,13 @@ const maxShown = 12;
 
 /** The inputs and outputs of a host node, in a line each. Its texts are a stranger's JSON. */
 function signatureOf({ input_types, return_types, return_names, left_open }: Types): string[] {
-  const { required, optional } = parsed(input_types);
+  const groups = parsed(input_types);
   const isCut = (group: string, name: string) => hasMoreChoices(left_open ?? [], group, name);
-  const inputs = [
-    ...Object.entries(Object(required)).map(
-      ([name, spec]) => `${name} ${typeOf(spec, isCut('required', name))}`,
+  const inputs = Object.entries({ required: '', optional: '?' }).flatMap(([group, mark]) =>
+    Object.entries(Object(groups[group])).map(
+      ([name, spec]) => `${name}${mark} ${typeOf(spec, isCut(group, name))}`,
     ),
-    ...Object.entries(Object(optional)).map(
-      ([name, spec]) => `${name}? ${typeOf(spec, isCut('optional', name))}`,
-    ),
-  ];
+  );
   const names = listIn(return_names);
   const outputs = listIn(return_types).map((type, at) =>
     names[at] === undefined || names[at] === type ? textOf(type) : `${textOf(names[at])} ${textOf(type)}`,

@@ -99,8 +99,6 @@ describe('verifyNotification', () => {
       missing(`the time ${time}`, changed('webhook-timestamp', time)),
     ),
     ['missing_header', 'headers that are null', headed(null)],
-    ['missing_header', 'headers that are undefined', headed(undefined)],
-    ['missing_header', 'headers that are a number', headed(5)],
     ['missing_header', 'headers that are a list', headed(Object.entries(signed()).flat())],
     [
       'missing_header',
@@ -108,10 +106,7 @@ describe('verifyNotification', () => {
       headed(signatureHeaders([key], { ...message, id: 'msg_1.7' })),
     ],
     ['not_raw', 'a parsed object', raw(parsed)],
-    ['not_raw', 'a number', raw(5)],
-    ['not_raw', 'a list of numbers', raw([...Buffer.from(message.body)])],
     ['not_raw', 'null', raw(null)],
-    ['not_raw', 'undefined', raw(undefined)],
     ['not_json', 'a signed text', () => verify(signed(0, [key], 'hello'), 'hello')],
     ['no_keys', 'an empty list of keys', () => verify(signed(), message.body, [])],
     // Of a variable that is not set, in a program without types.
