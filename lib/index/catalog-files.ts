@@ -1,29 +1,26 @@
 import { createFile, json, maxFilesAtOnce, readFile, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
-import { latestOf } from '../registry/node-versions.ts';
 import { numbersOf, numbersRecord, type NumbersRecord } from '../registry/numbers.ts';
-import {
-  type HostNodeRecord,
-  nodeRecord,
-  type NodeRecord,
-  type NodeVersionRecord,
-  nodeVersionRecord,
-  publisherRecord,
-  type PublisherRecord,
-  withdrawn,
-} from '../registry/records.ts';
-import { nodeKey, nodeVersionKey, numbersKey, publisherKey } from '../store/keys.ts';
+import { nodeRecord, type NodeRecord, withdrawn } from '../registry/records.ts';
+import { nodeKey, numbersKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { catalogPath, configPath, nodePath, pieceOf } from '@node-registry/registry-rules/index-paths';
+import {
+  catalogPath,
+  configPath,
+  hostNodesPath,
+  nodePath,
+  pieceOf,
+} from '@node-registry/registry-rules/index-paths';
 import { foldNodeId } from '@node-registry/registry-rules/names';
+import type { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import type {
   CatalogEntry,
   CatalogPiece,
   IndexConfig,
+  IndexedHostNodes,
   IndexedNode,
 } from '@node-registry/registry-rules/schemas/index-files';
-import { storedHostNodes, TooLargeForIndex } from './node-files.ts';
 
 /* The catalog of all nodes: its pieces, and the config with their number. */
 
@@ -110,70 +107,48 @@ export function refreshPiece(
 /** The lines of the nodes that have one, by folded id. */
 async function readEntries(context: Context, nodeIds: readonly string[]): Promise<Map<string, CatalogEntry>> {
   const nodes = (await get(context, ...nodeIds.map(nodeKey))).flatMap((item) => nodeRecord(item) ?? []);
-  const publisherIds = [...new Set(nodes.map(({ publisher_id }) => publisher_id))];
-  const publishers = new Map(
-    (await get(context, ...publisherIds.map(publisherKey))).map((item, place) => [
-      publisherIds[place],
-      publisherRecord(item),
-    ]),
-  );
   const numbers = await get(context, ...nodes.map(({ id }) => numbersKey(id)));
-  const entries = nodes.flatMap((node, place) => {
-    const publisher = publishers.get(node.publisher_id);
-    return (publisher && catalogEntry(node, publisher, numbersRecord(numbers[place]))) ?? [];
-  });
-  const translations = new Map(nodes.map(({ id, translations }) => [id, translations]));
-  const latestKeys = entries.map(({ id, latest_version = '' }) => nodeVersionKey(id, latest_version));
-  const versions = (await get(context, ...latestKeys)).map((item) => nodeVersionRecord(item));
   const lines = new Map<string, CatalogEntry>();
-  await inParallel(entries.entries(), maxFilesAtOnce, async ([place, entry]) => {
-    const node = await readFile(context, nodePath(entry.id), json<IndexedNode>('versions'));
-    const counted = {
-      ...entry,
-      ...(node && { versions: node.versions.filter(({ status }) => status !== withdrawn).length }),
-    };
-    lines.set(
-      foldNodeId(entry.id),
-      await withWords(context, counted, versions[place], translations.get(entry.id)),
-    );
+  await inParallel(nodes.entries(), maxFilesAtOnce, async ([place, node]) => {
+    const entry = await readEntry(context, node, numbersRecord(numbers[place]));
+    if (entry) lines.set(foldNodeId(node.id), entry);
   });
   return lines;
 }
 
-async function withWords(
+/** A node's line, from the files of the node and of its latest version, which are written before. */
+async function readEntry(
   context: Context,
-  entry: CatalogEntry,
-  version: NodeVersionRecord | undefined,
-  translations: unknown,
-): Promise<CatalogEntry> {
-  // Otherwise, each host node written during an extraction would cause a read of all of them.
-  if (!version || version.host_node_extract_status === 'pending') return entry;
-  const count = version.extraction?.nodes;
-  // A node that is too large must not keep the others of its piece out of the catalog.
-  const stored = await storedHostNodes(context, entry.id, version.version).catch((error: unknown) => {
-    if (error instanceof TooLargeForIndex) return [];
-    throw error;
-  });
-  const words = wordsBeside(entry, [...textsIn(translations).sort(), ...stored.flatMap(titlesOf)]);
+  record: NodeRecord,
+  numbers: NumbersRecord | undefined,
+): Promise<CatalogEntry | undefined> {
+  const node = await readFile(context, nodePath(record.id), json<IndexedNode>('versions'));
+  const entry = node && catalogEntry(record, node, numbers);
+  if (!entry) return undefined;
+  const path = hostNodesPath(entry.id, String(entry.latest_version));
+  const file = await readFile(context, path, json<IndexedHostNodes>('host_nodes'));
+  // Otherwise, each host node written during an extraction would change the line.
+  if (!file || file.host_node_extract_status === 'pending') return entry;
+  const { host_node_extract_status: status, host_nodes } = file;
+  const words = wordsBeside(entry, [...textsIn(node.translations).sort(), ...host_nodes.flatMap(titlesOf)]);
   return {
     ...entry,
-    ...(count !== undefined && { host_nodes: count }),
+    ...(status === 'success' && { host_nodes: host_nodes.length }),
     ...(words && { host_node_words: words }),
   };
 }
 
 const maxDescription = 300;
 
-/** The node's line in the catalog; undefined if no list shows the node. */
+/** Undefined if no list shows the node. */
 function catalogEntry(
-  node: NodeRecord,
-  publisher: PublisherRecord,
-  numbers?: NumbersRecord,
+  { id, created_at, latest_version: stored }: NodeRecord,
+  node: IndexedNode,
+  numbers: NumbersRecord | undefined,
 ): CatalogEntry | undefined {
-  if (node.status !== 'NodeStatusActive' || publisher.banned) return undefined;
-  const latest = node.latest_version && latestOf([node.latest_version]);
-  if (!latest) return undefined;
-  const { id, name, description, icon, tags, search_ranking, created_at } = node;
+  const { latest_version: latest, publisher } = node;
+  if (node.status !== 'NodeStatusActive' || !latest?.version || !publisher?.id) return undefined;
+  const { name, description, icon, tags, search_ranking, versions } = node;
   const { preempted_host_node_names: preempted } = node;
   const { downloads, downloads_30_days, downloads_90_days } = numbersOf(numbers);
   const supported_os = latest.supported_os ?? node.supported_os;
@@ -194,7 +169,8 @@ function catalogEntry(
     ...(downloads_30_days && { downloads_30_days }),
     ...(downloads_90_days && { downloads_90_days }),
     created_at,
-    updated_at: latest.published_at ?? created_at,
+    updated_at: stored?.published_at ?? created_at,
+    versions: versions.filter(({ status }) => status !== withdrawn).length,
   };
 }
 
@@ -218,7 +194,7 @@ function wordsBeside(entry: CatalogEntry, texts: readonly string[]): string {
   return text;
 }
 
-function titlesOf({ host_node_name = '', display_name = '' }: HostNodeRecord): string[] {
+function titlesOf({ host_node_name = '', display_name = '' }: HostNode): string[] {
   return [host_node_name, display_name];
 }
 

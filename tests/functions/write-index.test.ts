@@ -138,6 +138,9 @@ describe('writeIndex', () => {
         created_at: expect.any(String),
       },
     ]);
+    await setFields(nodeKey('written'), { status: 'NodeStatusDeleted' });
+    await follow(nodeKey('written'));
+    expect(await linesOf('written')).toEqual([]);
   });
 
   test('reads all versions again when the ban of a publisher is lifted', async () => {
@@ -178,7 +181,7 @@ describe('writeIndex', () => {
     // Its own file, README, host nodes, line of the catalog, and two pages: six objects for a publish, each once.
     expect(written).toHaveLength(6);
     expect(new Set(written).size).toBe(6);
-    expect(commands.filter((command) => command === 'GetObjectCommand')).toHaveLength(15);
+    expect(commands.filter((command) => command === 'GetObjectCommand')).toHaveLength(16);
     expect(written[0]).toBe(nodePath('unchanged'));
   });
 
@@ -225,7 +228,7 @@ describe('writeIndex', () => {
   test('writes the words of translations, host nodes and titles into the catalog once the extraction is over', async () => {
     await addPublishedNode('searched');
     const version = nodeVersionKey('searched', '1.0.0');
-    const translations = { de: { name: 'Maskenwerk', more: ['zwei'] }, fr: 'remplir' };
+    const translations = JSON.stringify({ de: { name: 'Maskenwerk', more: ['zwei'] }, fr: 'remplir' });
     await setFields(nodeKey('searched'), { description: 'Samples latents', tags: ['fill'], translations });
     await addHostNode('searched', 'KSampler_MaskedFill', 'Fill the mask of latents, füllen');
     await setFields(version, { host_node_extract_status: 'pending' });
@@ -244,6 +247,9 @@ describe('writeIndex', () => {
     await follow(hostNodeKey('searched', '1.0.0', 'Load'));
     const host_node_words = expect.stringMatching(new RegExp(`^${words} load(?: \\d{23}){80}$`));
     expect(await linesOf('searched')).toMatchObject([{ host_node_words }]);
+    await setFields(version, { host_node_extract_status: 'pending' });
+    await follow(version);
+    expect((await linesOf('searched'))[0]).not.toHaveProperty('host_node_words');
   });
 
   test('writes nothing before the first published version, then the README of the latest, and reads each archive once', async () => {
@@ -381,9 +387,11 @@ describe('writeIndex, while others write or S3 fails', () => {
       await addVersion('acme', large, label, { sha256: 'a', dependencies: [text] });
     for (let place = 0; place < 10; place += 1) await addHostNode(crowded, `Load ${place}`, text);
     const versionKeys = ['1.0.1', '1.0.2'].map((label) => nodeVersionKey(large, label));
-    await follow(...own(large), ...versionKeys, ...own(small), ...own(crowded));
+    // As a message, which may take longer than the stream.
+    const event = messageOf([...own(large), ...versionKeys, ...own(small), ...own(crowded)]);
+    await handler(event, context);
 
-    expect(await drainQueue(indexChanges, async () => undefined)).toBe(2);
+    expect(lines('index').at(-1)).toMatchObject({ nodes: 3, failed: 2 });
     expect((await read(nodePath(small))).content.versions).toMatchObject([
       { changelog: 'é'.repeat(1024), changelog_is_cut: true },
     ]);
@@ -405,9 +413,8 @@ describe('writeIndex, while others write or S3 fails', () => {
     // What becomes of a version, by its publisher or with its downloads, needs no room.
     const status = 'NodeVersionStatusDeleted';
     await setFields(nodeVersionKey(large, first), { status, status_reason: 'Broken' });
-    await follow(nodeVersionKey(large, first), ...versionKeys);
+    await handler(messageOf([nodeVersionKey(large, first), ...versionKeys]), context);
     expect(await shown()).toContainEqual([first, status]);
-    await drainQueue(indexChanges, async () => undefined);
     await admin('node', 'ban', large, '--reason', 'test');
     await follow(nodeKey(large));
     expect((await read(nodePath(large))).content).toMatchObject({ status: 'NodeStatusBanned', versions: [] });
