@@ -44,7 +44,13 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
   upload: (line) => [one('uploads', ['outcome']), ...milliseconds('lag_ms', line)],
   delivery: (line) => [one('deliveries', ['outcome']), ...milliseconds('delivery_lag_ms', line)],
   unknown_state: () => [one('unknown_states', ['provider'])],
-  hand_over: () => [{ dimensions: ['lane'], metrics: { oldest_owed_ms: 'Milliseconds' } }],
+  // A lane that owes nothing has no age, and costs no metric. Each run hands over all lanes.
+  hand_over: ({ lane, oldest_owed_ms }) => [
+    ...(lane === 'visit' ? [one('hand_overs')] : []),
+    ...(Number(oldest_owed_ms) > 0
+      ? [{ dimensions: ['lane'], metrics: { oldest_owed_ms: 'Milliseconds' as const } }]
+      : []),
+  ],
   work: ({ outcome, tries }) => [
     ...(outcome === 'given_up' ? [one('given_up', ['lane'])] : []),
     // By then, every lane has waited for five minutes at least.

@@ -307,7 +307,7 @@ const lanesThatGiveUp = Object.entries<Lane>(lanes).filter(([, { maxGivenUp }]) 
  * again and again; and whether all stand still. Work that may wait for a quarter of an hour only is what people wait for.
  */
 function workAlarms(stage: Stage): Alarm[] {
-  const runs = own(stage, 'oldest_owed_ms', { lane: 'visit' }, 'SampleCount');
+  const runs = own(stage, 'hand_overs');
   return [
     alarm('work-silent', 'wake', texts.workSilent, runs, { ...mustRun, below: 3 }),
     ...Object.entries<Lane>(lanes).map(([lane, { maxAgeSeconds }]) => {
