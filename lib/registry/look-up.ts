@@ -109,7 +109,7 @@ async function readWithin(context: Context, asked: readonly Key[], maxBytes: num
   let unread = 0;
   let failure: ApiError | undefined;
   for (let wave = maxBatchKeys; read < keys.length && bytes < maxBytes; ) {
-    for await (const batch of readBatches(context, keys.slice(read, read + wave), { eventually: true })) {
+    for (const batch of await readBatches(context, keys.slice(read, read + wave), { eventually: true })) {
       for (const item of batch.items) found.set(keyName(item), nodeVersionRecord(item));
       for (const key of batch.unread) overlooked.set(keyName(key), overloaded);
       bytes += batch.bytes;

@@ -39,48 +39,28 @@ export async function get<Keys extends readonly Key[]>(
 export async function readAll(
   context: Context,
   keys: readonly Key[],
-  options: ReadOptions = {},
+  options?: ReadOptions,
 ): Promise<Item[]> {
-  const parts = inParts(keys.map(keyOf), maxBatchKeys);
-  const batches = await Promise.all(parts.map((part) => readBatch(context, part, options)));
+  const batches = await readBatches(context, keys.map(keyOf), options);
   const failed = batches.find(({ failure }) => failure);
   if (failed) throw failed.failure;
   return batches.flatMap(({ items }) => items);
 }
 
-/**
- * Reads any number of distinct keys, 100 a request. All requests leave at once. Leaving the loop early cancels
- * those that are still open.
- */
-export async function* readBatches(
+/** Reads any number of distinct keys, 100 a request. All requests leave at once. */
+export function readBatches(
   context: Context,
   keys: readonly Key[],
   options: ReadOptions = {},
-): AsyncGenerator<Batch> {
-  const ending = new AbortController();
-  const running = inParts(keys, maxBatchKeys).map((batch) => {
-    const result = readBatch(context, batch, options, { abortSignal: ending.signal });
-    // A failure before its turn is reported when its turn comes.
-    result.catch(() => {});
-    return result;
-  });
-  try {
-    for (const result of running) yield await result;
-  } finally {
-    ending.abort();
-  }
+): Promise<Batch[]> {
+  return Promise.all(inParts(keys, maxBatchKeys).map((part) => readBatch(context, part, options)));
 }
 
-async function readBatch(
-  context: Context,
-  keys: readonly Key[],
-  options: ReadOptions,
-  sending: { abortSignal?: AbortSignal } = {},
-): Promise<Batch> {
+async function readBatch(context: Context, keys: readonly Key[], options: ReadOptions): Promise<Batch> {
   const batch: Batch = { items: [], unread: [], bytes: 0 };
   let pending: AttributeMap[] = keys.map(toAttributes);
   const readSome = async () => {
-    const reply = await sendBatch(pending, options, sending);
+    const reply = await sendBatch(pending, options);
     const items = (reply.Responses?.[tableName()] ?? []).map(fromAttributes);
     const bytes = Buffer.byteLength(JSON.stringify(items));
     batch.items.push(...items);
@@ -101,11 +81,7 @@ async function readBatch(
 /** One reply holds 1 MB of a partition. If a much smaller one leaves keys out, the store is throttled. */
 const fullAnswerBytes = 900_000;
 
-async function sendBatch(
-  Keys: AttributeMap[],
-  { eventually = false, fields }: ReadOptions,
-  sending: { abortSignal?: AbortSignal },
-) {
+async function sendBatch(Keys: AttributeMap[], { eventually = false, fields }: ReadOptions) {
   const projection = fields && {
     ProjectionExpression: fields.map((_, index) => `#f${index}`).join(', '),
     ExpressionAttributeNames: Object.fromEntries(fields.map((field, index) => [`#f${index}`, field])),
@@ -113,7 +89,7 @@ async function sendBatch(
   const command = new BatchGetItemCommand({
     RequestItems: { [tableName()]: { Keys, ConsistentRead: !eventually, ...projection } },
   });
-  return dynamodb.send(command, sending);
+  return dynamodb.send(command);
 }
 
 /**

@@ -74,7 +74,7 @@ describe('a bulk that is larger than an answer', () => {
   ])('reads a batch, and then as many as there is room for: with room for %i, %i', async (room, batches) => {
     let bytes = 0;
     const keys = stored.slice(0, 100).map((id) => nodeVersionKey(id, version));
-    for await (const batch of readBatches(inTime(), keys)) bytes += batch.bytes;
+    for (const batch of await readBatches(inTime(), keys)) bytes += batch.bytes;
     const found = await findAll(stored, (room * bytes) / keys.length);
 
     expect(requests).toBe(batches);

@@ -1,5 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { type Context, requestContext } from '../../../lib/context.ts';
 import { fromAttributes, toAttributes } from '../../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
@@ -7,8 +6,8 @@ import { get, query, readBatches } from '../../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
 import { stopTimers } from '@node-registry/testing/clock';
 import { serve } from '../../support/serve.ts';
-import { answerInTurn, intercept } from '../../support/intercept.ts';
-import { redirectCalls, startSilentServer } from '../../support/silent-server.ts';
+import { answerInTurn } from '../../support/intercept.ts';
+import { redirectCalls } from '../../support/silent-server.ts';
 import { fakeWaits, inSeconds, timed } from '../../support/timed.ts';
 
 const [a, b] = [nodeKey('a'), nodeKey('b')];
@@ -28,13 +27,9 @@ const left = (...keys: object[]) => ({
   UnprocessedKeys: { [tableName()]: { Keys: keys.map((key) => toAttributes({ ...key })) } },
 });
 
-async function readAll(context: Context, keys: Parameters<typeof readBatches>[1]) {
-  const items: object[] = [];
-  const unread: object[] = [];
-  for await (const batch of readBatches(context, keys)) {
-    items.push(...batch.items);
-    unread.push(...batch.unread);
-  }
+/** In one batch. */
+async function readBoth(context: Context) {
+  const [{ items, unread } = { items: [], unread: [] }] = await readBatches(context, [a, b]);
   return { items, unread };
 }
 
@@ -45,7 +40,7 @@ describe('readBatches', () => {
     const server = await serve((_, response) => response.end(JSON.stringify(answers.shift())));
     stopTimers();
     redirectCalls(dynamodb, server);
-    const { items, unread } = await readAll(requestContext({}), [a, b]);
+    const { items, unread } = await readBoth(requestContext({}));
 
     expect([items.length, unread, answers]).toEqual([2, [], []]);
   });
@@ -55,36 +50,12 @@ describe('readBatches', () => {
     ['an event', 9000, () => inSeconds(9)],
   ])('repeats throttled keys with doubling waits as long as %s may', async (_, maxMs, context) => {
     const asked = answerInTurn(dynamodb, { ...found(a), ...left(b) }, left(b), throttled, left(b));
-    const { result, ms } = await timed(readAll(context(), [a, b]));
+    const { result, ms } = await timed(readBoth(context()));
 
     expect(asked.slice(0, 2)).toEqual([request(a, b), request(b)]);
     expect(result).toEqual({ items: [{ ...a, found: true }], unread: [b] });
     expect(ms).toBeLessThanOrEqual(maxMs);
     expect(ms).toBeGreaterThan(maxMs - 520);
-  });
-
-  test('cancels the other requests once its reader has enough', async () => {
-    const silent = await startSilentServer();
-    stopTimers();
-    redirectCalls(dynamodb, silent);
-    const ends: string[] = [];
-    let calls = 0;
-    intercept(dynamodb, async ({ send }) => {
-      calls += 1;
-      if (calls === 1) return {};
-      return send().catch((error: Error) => {
-        ends.push(error.name);
-        throw error;
-      });
-    });
-    const keys = Array.from({ length: 201 }, (_, index) => nodeKey(`node${index}`));
-    for await (const _ of readBatches(inSeconds(9), keys)) break;
-    while (ends.length < 2) {
-      await turn();
-      jest.advanceTimersByTime(1);
-    }
-
-    expect(ends).toEqual(['AbortError', 'AbortError']);
   });
 });
 
