@@ -104,18 +104,13 @@ function redirected(server: Server, state: string): Promise<string> {
         if (url?.pathname !== '/callback' || url.searchParams.get('state') !== state)
           return response.writeHead(404).end();
         const code = url.searchParams.get('code');
-        const text = code ? 'You are signed in. Close this page.' : 'You are not signed in. Close this page.';
+        const text = `You are ${code ? '' : 'not '}signed in. Close this page.`;
+        const why = url.searchParams.get('error') ?? 'no code';
         response
           .writeHead(200, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
           .end(text);
         if (code) resolve(code);
-        else
-          reject(
-            new Failure(
-              'rejected',
-              `The issuer did not sign you in: ${url.searchParams.get('error') ?? 'no code'}.`,
-            ),
-          );
+        else reject(new Failure('rejected', `The issuer did not sign you in: ${why}.`));
       });
   });
 }

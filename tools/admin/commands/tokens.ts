@@ -1,4 +1,4 @@
-import type { TokenRecord } from '../../../lib/registry/records.ts';
+import type { CredentialRecord, TokenRecord } from '../../../lib/registry/records.ts';
 import { createToken, listTokens, revokeToken } from '../../../lib/registry/tokens.ts';
 import { command, UsageError } from '../command.ts';
 import { newContext, readPublisher } from '../registry/administration.ts';
@@ -69,8 +69,8 @@ export const revoke = command({
 });
 
 /** Without its secrets: neither the token nor its hash. */
-function shown({ pk: _, sk: __, revision: ___, ...token }: TokenRecord) {
-  return token;
+export function shown<Record extends CredentialRecord>({ pk: _, sk: __, revision: ___, ...record }: Record) {
+  return record;
 }
 
 function tokenState({ revoked_at, expires_at }: TokenRecord): string {

@@ -6,6 +6,7 @@ import type { TrustRecord } from '../../../lib/registry/records.ts';
 import { addTrust, describeTrust, listTrusts, removeTrust } from '../../../lib/registry/trusts.ts';
 import { command, UsageError } from '../command.ts';
 import { newContext, readPublisher } from '../registry/administration.ts';
+import { shown } from './tokens.ts';
 
 export const add = command({
   parameters: ['publisher'],
@@ -112,10 +113,6 @@ export const remove = command({
     return { data: { id, revoked_at: since }, text: `The trust ${id} has been removed since ${since}.` };
   },
 });
-
-function shown({ pk: _, sk: __, revision: ___, ...trust }: TrustRecord) {
-  return trust;
-}
 
 function pinned({ repository_id, owner_id }: TrustRecord): string {
   return repository_id === undefined ? 'not yet' : `${repository_id} of ${owner_id}`;
