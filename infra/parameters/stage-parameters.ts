@@ -9,52 +9,37 @@ import { parametersInFile, rememberedIn } from './remembered-parameters.ts';
 
 export const packagingCommands = ['package', 'deploy', 'deploy function'];
 
-const file = { usage: 'A file of parameters, a line each: <name>=<value>', type: 'string' };
-const same = { usage: 'Take the parameters of the last deployment that are not given', type: 'boolean' };
-
 /**
  * Rejects a stage that could not work or would not be safe, before anything is created: all problems at once,
  * under the names that the operator entered.
  */
-export default class StageParameters {
-  readonly commands = {
-    package: { options: { parameters: file } },
-    deploy: {
-      options: { parameters: file, same },
-      commands: { function: { options: { parameters: file, same } } },
-    },
+export function checkParameters(framework: Framework): void {
+  const { service } = framework;
+  reject(framework, malformedParameters(framework.processedInput.options.param ?? []));
+  process.argv = readableArguments(process.argv);
+  removeEmpty(framework.configurationInput.params);
+  const validate = service.validate.bind(service);
+  // The framework's own validation would hide every other problem behind places in its configuration.
+  service.validate = async () => {
+    const isPackaged = packagingCommands.includes(framework.processedInput.commands.join(' '));
+    if (isPackaged) reject(framework, await stageProblems(framework));
+    await validate();
   };
-  readonly #framework: Framework;
+}
 
-  constructor(framework: Framework) {
-    this.#framework = framework;
-    const { service } = framework;
-    reject(framework, malformedParameters(framework.processedInput.options.param ?? []));
-    process.argv = readableArguments(process.argv);
-    removeEmpty(framework.configurationInput.params);
-    const validate = service.validate.bind(service);
-    // The framework's own validation would hide every other problem behind places in its configuration.
-    service.validate = async () => {
-      const isPackaged = packagingCommands.includes(framework.processedInput.commands.join(' '));
-      if (isPackaged) reject(framework, await stageProblems(framework));
-      await validate();
-    };
-  }
-
-  /** The framework reads the command line once more after this. Later parameters override earlier ones. */
-  async asyncInit(): Promise<void> {
-    const { parameters: path, same, param } = this.#framework.processedInput.options;
-    const remembered = same ? await rememberedParameters(this.#framework) : {};
-    // An empty one drops the parameter.
-    for (const pair of param ?? []) delete remembered[String(pair).replace(/=.*/s, '')];
-    const taken = Object.entries(remembered).map(([name, value]) => `${name}=${value}`);
-    const lines = path === undefined ? [] : parametersInFile(await readFile(path, 'utf8'));
-    reject(this.#framework, malformedParameters(lines));
-    if (taken.length + lines.length === 0) return;
-    const added = [...taken, ...lines].map((pair) => `--param=${pair}`);
-    const firstOption = process.argv.findIndex((arg) => arg.startsWith('-'));
-    process.argv = readableArguments(process.argv.toSpliced(firstOption, 0, ...added));
-  }
+/** The framework reads the command line once more after this. Later parameters override earlier ones. */
+export async function addParameters(framework: Framework): Promise<void> {
+  const { parameters: path, same, param } = framework.processedInput.options;
+  const remembered = same ? await rememberedParameters(framework) : {};
+  // An empty one drops the parameter.
+  for (const pair of param ?? []) delete remembered[String(pair).replace(/=.*/s, '')];
+  const taken = Object.entries(remembered).map(([name, value]) => `${name}=${value}`);
+  const lines = path === undefined ? [] : parametersInFile(await readFile(path, 'utf8'));
+  reject(framework, malformedParameters(lines));
+  if (taken.length + lines.length === 0) return;
+  const added = [...taken, ...lines].map((pair) => `--param=${pair}`);
+  const firstOption = process.argv.findIndex((arg) => arg.startsWith('-'));
+  process.argv = readableArguments(process.argv.toSpliced(firstOption, 0, ...added));
 }
 
 /** Those of the last deployment that this release knows. */

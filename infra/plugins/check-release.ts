@@ -6,61 +6,47 @@ import type { Values } from '../parameters/parameters.ts';
 import { deployedTemplate, earlierTemplate, stackOf } from './deployed-template.ts';
 import type { Framework, Template } from './framework.ts';
 
-const yes = { usage: 'Accept other parameters than those of the last deployment', type: 'boolean' };
-
-/**
- * Rejects a deployment over a table of another release, and one with other parameters than the last one. These
- * checks run when the framework has read its configuration, and has neither packaged nor sent anything. A rollback
- * restores the parameters of its template.
+/*
+ * Rejects a deployment over a table of another release, and one with other parameters than the last one, before
+ * anything is packaged or sent. A rollback restores the parameters of its template.
  */
-export default class CheckRelease {
-  readonly commands = {
-    deploy: { options: { yes }, commands: { function: { options: { yes } } } },
-    rollback: { options: { yes } },
-  };
-  readonly hooks: Record<string, () => Promise<void>>;
-  /** The template of the stack. Undefined if nothing will be deployed. */
-  #deployed: Template | undefined;
 
-  constructor(framework: Framework) {
-    this.hooks = {
-      initialize: async () => {
-        const command = framework.processedInput.commands.join(' ');
-        if (command !== 'deploy' && command !== 'deploy function') return;
-        await rejectOtherRelease(framework);
-        this.#deployed = await deployedTemplate(framework);
-        rejectChanges(framework, this.#deployed, givenTo(framework));
-      },
-      'before:deploy:deploy': async () => {
-        if (!this.#deployed) return;
-        const template = framework.service.provider.compiledCloudFormationTemplate;
-        const packaged = rememberedIn(template);
-        // A package of an earlier day has its own.
-        if (typeof packaged !== 'string') rejectChanges(framework, this.#deployed, packaged);
-      },
-      'before:rollback:rollback': async () => {
-        const { timestamp } = framework.processedInput.options;
-        // Without one, the framework lists them.
-        if (timestamp === undefined) return;
-        const restored = rememberedIn(await earlierTemplate(framework, timestamp));
-        rejectChanges(framework, await deployedTemplate(framework), restored);
-      },
-      'after:aws:deploy:deploy:updateStack': async () => {
-        await nameRelease(await tableOf(framework), release);
-      },
-      finalize: async () => {
-        if (!this.#deployed) return;
-        const { alarmTopicArn, selfService, proxyAccess, stageCreditsPerDay } = valuesOf(framework);
-        if (!alarmTopicArn)
-          process.stdout.write('The stage has no alarmTopicArn: its alarms reach no one.\n');
-        // The last line of a deployment that lets whoever signs in spend.
-        if (selfService === 'on' && proxyAccess === 'any')
-          process.stderr.write(
-            `proxyAccess=any: whoever can sign in at the issuer spends your providers' credits, ${stageCreditsPerDay} a day together.\n`,
-          );
-      },
-    };
-  }
+/** Returns the template of the stack; undefined if nothing will be deployed. */
+export async function checkDeployment(framework: Framework): Promise<Template | undefined> {
+  const command = framework.processedInput.commands.join(' ');
+  if (command !== 'deploy' && command !== 'deploy function') return undefined;
+  await rejectOtherRelease(framework);
+  const deployed = await deployedTemplate(framework);
+  rejectChanges(framework, deployed, givenTo(framework));
+  return deployed;
+}
+
+/** A package of an earlier day has parameters of its own. */
+export function checkPackage(framework: Framework, deployed: Template | undefined): void {
+  const packaged = rememberedIn(framework.service.provider.compiledCloudFormationTemplate);
+  if (deployed && typeof packaged !== 'string') rejectChanges(framework, deployed, packaged);
+}
+
+export async function checkRollback(framework: Framework): Promise<void> {
+  const { timestamp } = framework.processedInput.options;
+  // Without one, the framework lists them.
+  if (timestamp === undefined) return;
+  const restored = rememberedIn(await earlierTemplate(framework, timestamp));
+  rejectChanges(framework, await deployedTemplate(framework), restored);
+}
+
+export async function recordRelease(framework: Framework): Promise<void> {
+  await nameRelease(await tableOf(framework), release);
+}
+
+/** The last lines of a deployment: its alarms reach no one, and whoever signs in may spend. */
+export function printWarnings(framework: Framework): void {
+  const { alarmTopicArn, selfService, proxyAccess, stageCreditsPerDay } = valuesOf(framework);
+  if (!alarmTopicArn) process.stdout.write('The stage has no alarmTopicArn: its alarms reach no one.\n');
+  if (selfService === 'on' && proxyAccess === 'any')
+    process.stderr.write(
+      `proxyAccess=any: whoever can sign in at the issuer spends your providers' credits, ${stageCreditsPerDay} a day together.\n`,
+    );
 }
 
 async function rejectOtherRelease(framework: Framework): Promise<void> {

@@ -10,31 +10,21 @@ import { referencesOf } from './references.ts';
 import { secureStores } from './secure-stores.ts';
 import { accountOrigins } from './upload-site.ts';
 
-/**
- * Finishes the template: removes disabled parts, and orders resources that the framework leaves to chance.
- */
-export default class FinishTemplate {
-  readonly hooks: Record<string, () => Promise<void>>;
-
-  constructor(framework: Framework) {
-    this.hooks = {
-      'after:aws:package:finalize:mergeCustomProviderResources': async () => {
-        const template = framework.service.provider.compiledCloudFormationTemplate;
-        const operations = await loadOperations();
-        const values = valuesOf(framework);
-        addSlashedRoute(template);
-        spreadConditions(template);
-        foldConditions(template, conditionsOf(values));
-        await closeAccount(template, values);
-        showFunctions(template, operations);
-        secureStores(template);
-        orderApi(template);
-        throttleRoutes(template, operations, values);
-        delaySchedules(template);
-        remember(template, givenTo(framework));
-      },
-    };
-  }
+/** Removes disabled parts, and orders resources that the framework leaves to chance. */
+export async function finishTemplate(framework: Framework): Promise<void> {
+  const template = framework.service.provider.compiledCloudFormationTemplate;
+  const operations = await loadOperations();
+  const values = valuesOf(framework);
+  addSlashedRoute(template);
+  spreadConditions(template);
+  foldConditions(template, conditionsOf(values));
+  await closeAccount(template, values);
+  showFunctions(template, operations);
+  secureStores(template);
+  orderApi(template);
+  throttleRoutes(template, operations, values);
+  delaySchedules(template);
+  remember(template, givenTo(framework));
 }
 
 /** The resources that the framework and function-resources.ts add for a function get its condition. */

@@ -9,39 +9,30 @@ import { alarmResources, upperFirst } from '../template/alarm-resources.ts';
 import { alarmsOf, type Stage } from '../template/alarms.ts';
 import { laneQueues } from '../template/lane-queues.ts';
 
-/**
+/*
  * Every function's handler, package, environment, role and reservation, every alarm and saved query of the stage,
  * and every lane's queue: a new operation needs only its entry in serverless.yml and its contract.
  */
-export default class FunctionResources {
-  readonly hooks: Record<string, () => Promise<void>>;
-  readonly #framework: Framework;
 
-  constructor(framework: Framework) {
-    this.#framework = framework;
-    this.hooks = { 'after:package:compileFunctions': () => addResources(framework) };
-  }
-
-  /** The framework resolves its variables in these after this. */
-  async asyncInit(): Promise<void> {
-    const environments = await loadEnvironments(this.#framework.configurationInput.custom);
-    for (const name of this.#framework.service.getAllFunctions()) {
-      const folder = `dist/${fileOf(name)}`;
-      const shared = {
-        handler: `${folder}/index.handler`,
-        role: `${upperFirst(name)}Role`,
-        package: { patterns: [`${folder}/*`, '!dist/*/*.map'] },
-        environment: environments[name],
-        // All functions share a log group, which infra/template/logs.yml has.
-        disableLogs: true,
-      };
-      for (const [key, value] of Object.entries(shared))
-        this.#framework.extendConfiguration(['functions', name, key], value);
-    }
+/** The framework resolves its variables in these after this. */
+export async function shareConfiguration(framework: Framework): Promise<void> {
+  const environments = await loadEnvironments(framework.configurationInput.custom);
+  for (const name of framework.service.getAllFunctions()) {
+    const folder = `dist/${fileOf(name)}`;
+    const shared = {
+      handler: `${folder}/index.handler`,
+      role: `${upperFirst(name)}Role`,
+      package: { patterns: [`${folder}/*`, '!dist/*/*.map'] },
+      environment: environments[name],
+      // All functions share a log group, which infra/template/logs.yml has.
+      disableLogs: true,
+    };
+    for (const [key, value] of Object.entries(shared))
+      framework.extendConfiguration(['functions', name, key], value);
   }
 }
 
-async function addResources(framework: Framework): Promise<void> {
+export async function addResources(framework: Framework): Promise<void> {
   const { service, classes } = framework;
   const values = valuesOf(framework);
   const { alarmTopicArn, noticeTopicArn } = values;

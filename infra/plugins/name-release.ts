@@ -4,40 +4,29 @@ import { packagingCommands } from '../parameters/stage-parameters.ts';
 import { release } from '../release.ts';
 import type { Framework } from './framework.ts';
 
-const unreleased = { usage: 'Deploy a tree that is not exactly a tagged release', type: 'boolean' };
-
 /**
  * Rejects a deployment of a tree that can't be checked out again, except to stages named `dev…`, and names the
- * release in an output and, by a variable of every function, in each log line.
+ * release by a variable of every function, in each log line.
  */
-export default class NameRelease {
-  readonly commands = {
-    deploy: { options: { unreleased }, commands: { function: { options: { unreleased } } } },
-  };
-  readonly hooks: Record<string, () => Promise<void>>;
+export async function nameTree(framework: Framework, folder = '.'): Promise<void> {
+  const { service, processedInput, classes } = framework;
+  const command = processedInput.commands.join(' ');
+  if (!packagingCommands.includes(command)) return;
+  const { name, problem } = await treeOf(folder);
+  service.provider.environment.RELEASE = name;
+  const isFree = processedInput.options.unreleased || /^dev/.test(framework.getProvider('aws').getStage());
+  if (problem && command !== 'package' && !isFree)
+    throw new classes.Error(
+      `${problem} Check out a release, such as git checkout v${release.before ?? release.name}, or add --unreleased.`,
+    );
+}
 
-  constructor(framework: Framework, _options?: object, _utilities?: object, folder = '.') {
-    const { service, processedInput, classes } = framework;
-    this.hooks = {
-      initialize: async () => {
-        const command = processedInput.commands.join(' ');
-        if (!packagingCommands.includes(command)) return;
-        const { name, problem } = await treeOf(folder);
-        service.provider.environment.RELEASE = name;
-        const isFree =
-          processedInput.options.unreleased || /^dev/.test(framework.getProvider('aws').getStage());
-        if (problem && command !== 'package' && !isFree)
-          throw new classes.Error(
-            `${problem} Check out a release, such as git checkout v${release.before ?? release.name}, or add --unreleased.`,
-          );
-      },
-      'after:aws:package:finalize:mergeCustomProviderResources': async () => {
-        const Value = service.provider.environment.RELEASE;
-        const Description = 'The release, with its commit if it is not a tagged one';
-        service.provider.compiledCloudFormationTemplate.Outputs.Release = { Description, Value };
-      },
-    };
-  }
+export function showRelease({ service: { provider } }: Framework): void {
+  const Description = 'The release, with its commit if it is not a tagged one';
+  provider.compiledCloudFormationTemplate.Outputs.Release = {
+    Description,
+    Value: provider.environment.RELEASE,
+  };
 }
 
 interface Tree {

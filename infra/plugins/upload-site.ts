@@ -6,15 +6,7 @@ import type { Values } from '../parameters/parameters.ts';
 import { type Given, valuesOf } from '../parameters/stage-parameters.ts';
 
 /** Puts the pages into the bucket after the deployment of a stage that has them enabled. */
-export default class UploadSite {
-  readonly hooks: Record<string, () => Promise<void>>;
-
-  constructor(framework: Given) {
-    this.hooks = { 'after:deploy:deploy': () => uploadPages(framework) };
-  }
-}
-
-async function uploadPages(framework: Given): Promise<void> {
+export async function uploadPages(framework: Given): Promise<void> {
   const values = valuesOf(framework);
   // Every command of the framework loads this file, and only a deployment needs the bundler.
   if (values.site === 'on') {

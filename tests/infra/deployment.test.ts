@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import CheckRelease from '../../infra/plugins/check-release.ts';
 import type { Framework } from '../../infra/plugins/framework.ts';
-import NameRelease, { treeOf } from '../../infra/plugins/name-release.ts';
-import UploadSite from '../../infra/plugins/upload-site.ts';
-import StageParameters from '../../infra/parameters/stage-parameters.ts';
+import { nameTree, treeOf } from '../../infra/plugins/name-release.ts';
+import Stage from '../../infra/plugins/stage.ts';
+import { addParameters, checkParameters } from '../../infra/parameters/stage-parameters.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
@@ -68,13 +67,18 @@ function framework(
   return own as unknown as Framework;
 }
 
+/** Runs hooks as the framework does. */
+async function run(own: Framework, ...names: string[]): Promise<void> {
+  const { hooks } = new Stage(own);
+  for (const name of names) await hooks[name]?.();
+}
+
 describe.each(['deploy', 'deploy function'])('serverless %s', (commands) => {
   beforeEach(emptyTable);
 
   async function deploy(): Promise<void> {
-    const { hooks } = new CheckRelease(framework(commands));
-    await hooks.initialize?.();
-    await hooks['after:aws:deploy:deploy:updateStack']?.();
+    const options = { unreleased: true };
+    await run(framework(commands, { options }), 'initialize', 'after:aws:deploy:deploy:updateStack');
   }
 
   test('names its release in a table that was empty, and leaves what another one says', async () => {
@@ -95,7 +99,7 @@ describe.each(['deploy', 'deploy function'])('serverless %s', (commands) => {
 
   test('rejects parameters that could not work', async () => {
     const checked = framework(commands, { stage: 'local' });
-    new StageParameters(checked);
+    checkParameters(checked);
 
     await expect(checked.service.validate()).rejects.toThrow('"local" is the stage of npm start');
   });
@@ -105,8 +109,8 @@ describe('the parameters of the last deployment', () => {
   const functions = { Resources: { Bulk: { Type: 'AWS::Lambda::Function' } } };
   const remembering = (given: object) => ({ ...functions, Metadata: { NodeRegistryParameters: given } });
   const deploying = (options: object, template: object = functions) => {
-    const { hooks } = new CheckRelease(framework('deploy', { options, template }));
-    return hooks.initialize?.().then(() => hooks['before:deploy:deploy']?.());
+    const own = framework('deploy', { options: { unreleased: true, ...options }, template });
+    return run(own, 'initialize', 'before:deploy:deploy');
   };
 
   beforeEach(emptyTable);
@@ -134,8 +138,7 @@ describe('the parameters of the last deployment', () => {
   test('stop a rollback to a template with others, or of before they were kept, unless that is accepted', async () => {
     deployed = remembering({ site: 'off' });
     const timestamp = '2026-11-20T12:00:00.000Z';
-    const back = (options: object) =>
-      new CheckRelease(framework('rollback', { options })).hooks['before:rollback:rollback']?.();
+    const back = (options: object) => run(framework('rollback', { options }), 'before:rollback:rollback');
     const keep = (template: object) =>
       s3().send(
         new PutObjectCommand({
@@ -160,15 +163,13 @@ describe('the parameters of the last deployment', () => {
   test('stop a deployment, and --same, if the stack does not name them', async () => {
     deployed = functions;
     await expect(deploying({})).rejects.toThrow('A template doesn’t name them, so all may change.');
-    await expect(
-      new StageParameters(framework('deploy', { options: { same: true } })).asyncInit(),
-    ).rejects.toThrow(
+    await expect(addParameters(framework('deploy', { options: { same: true } }))).rejects.toThrow(
       '--same has nothing to take: the stack node-registry-prod doesn’t name its parameters.',
     );
     deployed = { Resources: {} };
-    await expect(
-      new StageParameters(framework('deploy', { options: { same: true } })).asyncInit(),
-    ).rejects.toThrow('the stack node-registry-prod is not deployed.');
+    await expect(addParameters(framework('deploy', { options: { same: true } }))).rejects.toThrow(
+      'the stack node-registry-prod is not deployed.',
+    );
   });
 
   test('end with a line if they send alarms to no one, or let whoever signs in spend', async () => {
@@ -179,9 +180,7 @@ describe('the parameters of the last deployment', () => {
     );
     const open = ['selfService=on', 'proxyAccess=any', 'stageCreditsPerDay=500'];
     for (const param of [[], ['alarmTopicArn=arn'], ['alarmTopicArn=arn', ...open]]) {
-      const { hooks } = new CheckRelease(framework('deploy', { options: { param } }));
-      await hooks.initialize?.();
-      await hooks.finalize?.();
+      await run(framework('deploy', { options: { unreleased: true, param } }), 'initialize', 'finalize');
     }
     for (const write of writes) write.mockRestore();
 
@@ -197,7 +196,7 @@ describe('a tree', () => {
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], { cwd: folder });
   const deploying = (options = {}, stage = 'prod', commands = 'deploy') =>
-    new NameRelease(framework(commands, { options, stage }), {}, {}, folder).hooks.initialize?.();
+    nameTree(framework(commands, { options, stage }), folder);
   const name = expect.stringMatching(new RegExp(`^${release.name}\\+[0-9a-f]+(?:\\.changed)?$`));
 
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -225,12 +224,12 @@ describe('a tree', () => {
 
 test('asks nothing of the table and the parameters if nothing is packaged or deployed', async () => {
   const checked = framework('print', { stage: 'local' });
-  new StageParameters(checked);
+  checkParameters(checked);
 
   await checked.service.validate();
   await emptyTable();
   await writeRelease(table, { ...releaseKey, release: '3.1.0', at: '2026-11-22T00:00:00.000Z' });
-  await new CheckRelease(framework('package')).hooks.initialize?.();
+  await run(framework('package'), 'initialize', 'finalize');
 });
 
 describe('a deployed site', () => {
@@ -242,12 +241,13 @@ describe('a deployed site', () => {
     info: ({ input }: { input: { Key: string } }) => keys.push(input.Key),
   };
   const deploy = (site: 'on' | 'off') =>
-    new UploadSite(
+    run(
       framework('deploy', {
         parameters: { site, bucketName: bucketName(), siteDomainName: 'nodes.example' },
         config: { logger },
       }),
-    ).hooks['after:deploy:deploy']?.();
+      'after:deploy:deploy',
+    );
 
   test('has nothing uploaded unless it is switched on', async () => {
     await deploy('off');
@@ -260,7 +260,7 @@ describe('a deployed site', () => {
       ...{ bucketName: bucketName(), domainName: 'api.example', accountDomainName: 'account.example' },
       ...{ tokenIssuer: 'https://id.example/realms/acme', loginOrigins: 'https://login.example' },
     };
-    await new UploadSite(framework('deploy', { parameters })).hooks['after:deploy:deploy']?.();
+    await run(framework('deploy', { parameters }), 'after:deploy:deploy');
     const { headers, text } = await readObject('account/account/');
 
     expect(await keysBelow('account/')).toEqual(
