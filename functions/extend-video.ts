@@ -1,11 +1,6 @@
 // POST /proxy/video-provider/extend
 import { extendVideo } from '../lib/contracts/extend-video.ts';
 import { paidEndpoint } from '../lib/http/paid-endpoint.ts';
-import { videoBody, videoProvider, videoReply } from '../lib/providers/video-provider.ts';
+import { videoCalls } from '../lib/providers/video-provider.ts';
 
-export const handler = paidEndpoint(extendVideo, {
-  provider: videoProvider,
-  path: '/extend',
-  body: videoBody,
-  reply: videoReply,
-});
+export const handler = paidEndpoint(extendVideo, videoCalls);

@@ -1,11 +1,6 @@
 // POST /proxy/video-provider/multiframe
 import { multiframeVideo } from '../lib/contracts/multiframe-video.ts';
 import { paidEndpoint } from '../lib/http/paid-endpoint.ts';
-import { videoBody, videoProvider, videoReply } from '../lib/providers/video-provider.ts';
+import { videoCalls } from '../lib/providers/video-provider.ts';
 
-export const handler = paidEndpoint(multiframeVideo, {
-  provider: videoProvider,
-  path: '/multiframe',
-  body: videoBody,
-  reply: videoReply,
-});
+export const handler = paidEndpoint(multiframeVideo, videoCalls);

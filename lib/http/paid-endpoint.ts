@@ -17,10 +17,9 @@ import { Relay } from '../notifications/relay.ts';
 import { prepareTask, type Provider, type StartedTask } from '../providers/provider-call.ts';
 import { lambdaHandler } from './endpoint.ts';
 
-/** An operation's call to its provider. */
+/** How operations call their provider. */
 interface ProviderRequest<C extends PaidContract> {
   provider: () => Provider;
-  path: string;
   /** Makes the provider's body from a valid request. */
   body: (request: BodyOf<C>) => object;
   /** Makes our response from the provider's reply. */
@@ -29,6 +28,7 @@ interface ProviderRequest<C extends PaidContract> {
 
 /** An operation that buys a task of a provider: the whole flow of a paid request. */
 export function paidEndpoint<C extends PaidContract>(contract: C, call: ProviderRequest<C>) {
+  const path = contract.path.replace(/^\/proxy\/[^/]+/, '');
   return lambdaHandler(contract, admit, async (request, { keyed, progress, schema }) => {
     const { body, context } = request;
     const caller = callerName(request.caller);
@@ -60,7 +60,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
         await requireStageBudget(context, attempt.at);
         const withImages = await withImageUrls(context, caller, { schema, body });
         const outgoing = call.body(relay ? relay.redirected(withImages) : withImages);
-        const prepared = await prepareTask(context, call.provider(), call.path, outgoing);
+        const prepared = await prepareTask(context, call.provider(), path, outgoing);
         await purchase.begin(relay && (() => relay.record(context, attempt)));
         return prepared;
       });

@@ -1,7 +1,7 @@
 import { storedSecret } from '../aws/stored-secret.ts';
 import * as config from '../config.ts';
 import { isObject } from '../json.ts';
-import type { RelightReply } from '../contracts/relight-image.ts';
+import type { RelightReply, RelightRequest } from '../contracts/relight-image.ts';
 import type { Provider, StartedTask } from './provider-call.ts';
 import { readWord, relightStatusOf, stateOf } from './reply.ts';
 
@@ -17,7 +17,7 @@ export const imageProvider = config.atStart((): Provider => {
 });
 
 /** Clients require a status; if the provider omits it, the task counts as created. */
-export function relightReply({ task: { taskId }, reply }: StartedTask): RelightReply {
+function relightReply({ task: { taskId }, reply }: StartedTask): RelightReply {
   const { generated, status } = isObject(reply.data) ? reply.data : reply;
   const word = readWord(status);
   return {
@@ -28,3 +28,9 @@ export function relightReply({ task: { taskId }, reply }: StartedTask): RelightR
     },
   };
 }
+
+export const imageCalls = {
+  provider: imageProvider,
+  body: (request: RelightRequest) => request,
+  reply: relightReply,
+};

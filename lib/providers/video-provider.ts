@@ -34,7 +34,7 @@ const ourPrefix = 'vid';
 const theirPrefix = () => config.videoProvider().VIDEO_PROVIDER_MODEL_PREFIX;
 
 /** A request for the provider, with its spelling of model names. */
-export function videoBody<Request extends VideoRequest>(request: Request): Request {
+function videoBody<Request extends VideoRequest>(request: Request): Request {
   return { ...request, model: renamed(request.model, ourPrefix, theirPrefix()) };
 }
 
@@ -42,7 +42,7 @@ export function videoBody<Request extends VideoRequest>(request: Request): Reque
  * Reads the reply to a video operation, with the fields of its contract. The task is paid for, so an
  * unreadable state or price must not keep its id from the caller.
  */
-export function videoReply(
+function videoReply(
   { task: { taskId, credits }, reply }: StartedTask,
   sent: object,
   { reply: { shape } }: VideoContract,
@@ -64,6 +64,9 @@ export function videoReply(
   };
   return boundedObject(required, readEchoes(shape, reply, { ...sent }));
 }
+
+/** How all operations of this provider call it. */
+export const videoCalls = { provider: videoProvider, body: videoBody, reply: videoReply };
 
 function readEchoes(shape: VideoContract['reply']['shape'], reply: JsonObject, sent: JsonObject): JsonObject {
   const { model, ...echoes } = readFields(shape, reply, sent);
