@@ -81,14 +81,7 @@ function compareIdentifiers(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-const stages: Record<string, string> = {
-  a: 'alpha',
-  alpha: 'alpha',
-  b: 'beta',
-  beta: 'beta',
-  c: 'rc',
-  rc: 'rc',
-};
+const stages: Record<string, string> = { a: 'alpha', b: 'beta', c: 'rc' };
 const shape = new RegExp(
   String.raw`^v?(?:0+!)?(?<core>\d+(?:\.\d+){0,2})(?:\.(?<fourth>\d+(?:\.\d+)*))?` +
     String.raw`(?:[-_. ]?(?<stage>a|alpha|b|beta|c|rc|pre|preview|dev|post|rev)[-_.]?(?<count>\d+)?)?` +
@@ -111,15 +104,8 @@ export function semanticSpelling(label: string): string | undefined {
     (part) => part !== undefined,
   );
   const preRelease = before.length > 0 ? `-${before.join('.')}` : '';
-  const proposal = `${threeNumbers(String(core))}${preRelease}${after.length > 0 ? `+${after.join('.')}` : ''}`;
-  return normalizeVersion(proposal) === undefined ? undefined : proposal;
-}
-
-function threeNumbers(core: string): string {
-  const [major = '0', minor = '0', patch = '0'] = core
-    .split('.')
-    .map((digits) => digits.replace(/^0+(?=\d)/, ''));
-  return `${major}.${minor}.${patch}`;
+  const numbers = [...String(core).split('.'), '0', '0'].slice(0, 3).join('.');
+  return normalizeVersion(`${numbers}${preRelease}${after.length > 0 ? `+${after.join('.')}` : ''}`);
 }
 
 /** The problem with a label that is not a semantic version, and the correct spelling of a close one. */

@@ -1,7 +1,7 @@
 import { asText, plainTruth } from '../values/access.ts';
 import { enumType, openType, strType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
-import { Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
+import { Class, Descriptor, Instance, Native } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
 import { Dict, type Keywords, List, type Value } from '../values/values.ts';
 import { hiddenInputs, inputParameters, plainParameters, schemaTypes } from './names.ts';
@@ -58,10 +58,6 @@ const unset: readonly [Class, names: string, Value][] = [
   ],
 ];
 
-const functions: Record<string, NativeCall> = {
-  Custom: (_, args, keywords) => makeSocket('Custom', asText(keywords.get('io_type') ?? args[0])),
-};
-
 const path = /^comfy_api\.(?:latest|v\w+)(?:\.(?:_?io|IO))?\.(\w+)$/;
 const known = new Map<string, Value>([
   ['ComfyNode', nodeType],
@@ -70,7 +66,10 @@ const known = new Map<string, Value>([
   ['Hidden', hiddenType],
   ['ComfyTypeIO', socketType],
   ['ComfyTypeI', socketType],
-  ...Object.entries(functions).map(([name, run]): [string, Value] => [name, new Native(name, run)]),
+  [
+    'Custom',
+    new Native('Custom', (_, args, given) => makeSocket('Custom', asText(given.get('io_type') ?? args[0]))),
+  ],
   choice('NumberDisplay', 'number slider gradient_slider:gradientslider'),
   choice('ControlAfterGenerate', 'fixed increment decrement randomize'),
   choice('FolderType', 'input output temp'),

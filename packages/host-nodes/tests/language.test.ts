@@ -34,7 +34,7 @@ const values: Record<string, string> = {
   'the small language of formats':
     'd = {"k": "v", "l": [1, 2]}\nRESULT = ["%-5s|%05.1f|%x|%+d|%%" % ("a", 2.25, 255, 3), "{:>4}|{!r}|{:,}|{:^5}|{:.2f}".format("r", "q", -1234567, "m", 1), "{0[k]}{0[l][1]}{n.__class__.__name__!s:>4}".format(d, n=1), "%(k)s" % d, f"{7:_<3}{-7:04d}{True}", "7".zfill(3) + "a".ljust(3, ".")]\n# ["a    |002.2|ff|+3|%", "   r|\'q\'|-1,234,567|  m  |1.00", "v2 int", "v", "7__-007True", "007a.."]',
   'methods of strings':
-    'RESULT = ["a,b".split(","), " x ".strip(), "Ab".lower(), "ab".replace("a", "c"), "-".join("abc"), "x.y.z".rsplit(".", 1), "x.y.z".rpartition("."), "x.y".find("."), "a b".title()]\n# [["a", "b"], "x", "ab", "cb", "a-b-c", ["x.y", "z"], ["x.y", ".", "z"], 1, "A B"]',
+    'RESULT = ["a,b".split(","), " x ".strip(), "Ab".lower(), "ab".replace("a", "c"), "-".join("abc"), "x.y.z".rsplit(".", 1), "x.y.z".rpartition("."), "x.y".find("."), "a b".title(), " ".split()]\n# [["a", "b"], "x", "ab", "cb", "a-b-c", ["x.y", "z"], ["x.y", ".", "z"], 1, "A B", []]',
   'methods of lists':
     'x = [3, 1]\nx.append(2)\nx.sort(reverse=True)\nx.insert(0, 9)\nx.extend((5,))\nx.remove(1)\nRESULT = [x, x.index(2), x.pop()]\n# [[9, 3, 2], 2, 5]',
   'methods of dicts':

@@ -29,8 +29,8 @@ const plainMethods: Record<string, TextMethod> = {
   removesuffix: (text, [suffix]) =>
     word(suffix) !== '' && text.endsWith(word(suffix)) ? text.slice(0, -word(suffix).length) : text,
   replace: replaceAll,
-  split: (text, args, machine, keywords) => split(text, args, machine, keywords),
-  rsplit: (text, args, machine, keywords) => rsplit(text, args, machine, keywords),
+  split: (text, args, machine, keywords) => split(text, args, machine, keywords, false),
+  rsplit: (text, args, machine, keywords) => split(text, args, machine, keywords, true),
   encode: (text, [encoding = 'utf-8'], machine, keywords) => {
     machine.budget.text(2 * text.length);
     const isKnown = isUtf8(keywords.get('encoding') ?? encoding, text);
@@ -155,29 +155,16 @@ function replaceAll(text: string, [from, to, count]: Value[], machine: Machine):
   );
 }
 
-function split(text: string, args: Value[], machine: Machine, keywords: Keywords): Value {
-  const separator = args[0] ?? keywords.get('sep') ?? null;
-  const most = Number(args[1] ?? keywords.get('maxsplit') ?? -1);
-  if (separator === null) {
-    const trimmed = text.trim();
-    return list(machine, trimmed === '' ? [] : limited(trimmed.split(blanks), most, ' '));
-  }
-  if (separator === '') return raise('ValueError', 'empty separator');
-  return list(machine, limited(text.split(word(separator)), most, word(separator)));
-}
-
-function limited(parts: string[], most: number, separator: string): string[] {
-  if (most < 0 || parts.length <= most + 1) return parts;
-  return [...parts.slice(0, most), parts.slice(most).join(separator)];
-}
-
-function rsplit(text: string, args: Value[], machine: Machine, keywords: Keywords): Value {
+/** With a limit, the rest stays whole: the end of the text, or its beginning. */
+function split(text: string, args: Value[], machine: Machine, keywords: Keywords, isFromEnd: boolean): Value {
   const separator = args[0] ?? keywords.get('sep') ?? null;
   const most = Number(args[1] ?? keywords.get('maxsplit') ?? -1);
   const between = separator === null ? ' ' : word(separator);
   if (between === '') return raise('ValueError', 'empty separator');
-  const parts = separator === null ? text.trim().split(blanks) : text.split(between);
+  const words = text.trim().split(blanks).filter(Boolean);
+  const parts = separator === null ? words : text.split(between);
   if (most < 0 || parts.length <= most + 1) return list(machine, parts);
-  const cut = parts.length - most;
-  return list(machine, [parts.slice(0, cut).join(between), ...parts.slice(cut)]);
+  const cut = isFromEnd ? parts.length - most : most;
+  const [before, after] = [parts.slice(0, cut), parts.slice(cut)];
+  return list(machine, isFromEnd ? [before.join(between), ...after] : [...before, after.join(between)]);
 }

@@ -115,7 +115,7 @@ describe('publish-node and size limits', () => {
 describe('publish-node and version labels', () => {
   test.each(
     [
-      '1.0.0rc1=1.0.0-rc.1 1.0.0a2=1.0.0-alpha.2 1.0b3=1.0.0-beta.3 1.0.0.dev4=1.0.0-dev.4',
+      '1.0.0rc1=1.0.0-rc.1 1.0.0a2=1.0.0-alpha.2 1.0b3=1.0.0-beta.3 1.0c1=1.0.0-rc.1 1.0.0.dev4=1.0.0-dev.4',
       '1.0.0rc1.dev4=1.0.0-rc.1.dev.4 1.0.0.post1=1.0.0+post.1 1.2.3.4=1.2.3+4 v1.0.0RC1=1.0.0-rc.1',
       '1.0.0_beta=1.0.0-beta.0 1,2,3=1.2.3 0!2.0=2.0.0 1.0.0rc1+cu118=1.0.0-rc.1+cu118',
     ].flatMap((rows) => rows.split(' ').map((row) => row.split('='))),
