@@ -67,16 +67,13 @@ async function stageProblems(framework: Framework): Promise<string[]> {
   return problems.map(([, sentence]) => sentence);
 }
 
-/** The parts of the framework with the operator's input. */
-export type Given = Pick<Framework, 'configurationInput' | 'processedInput' | 'getProvider'>;
-
 /** As in the framework, the command line overrides the stage's own block, and that overrides the defaults. */
-export function valuesOf(framework: Given): Values {
+export function valuesOf(framework: Framework): Values {
   return { ...defaultsOf(framework), ...givenTo(framework) };
 }
 
 /** Without the defaults of this release. */
-export function givenTo(framework: Given): Values {
+export function givenTo(framework: Framework): Values {
   const { [framework.getProvider('aws').getStage()]: stage } = framework.configurationInput.params;
   return {
     ...asText(stage),
@@ -84,7 +81,7 @@ export function givenTo(framework: Given): Values {
   };
 }
 
-export function defaultsOf({ configurationInput }: Given): Values {
+export function defaultsOf({ configurationInput }: Framework): Values {
   return asText(configurationInput.params.default);
 }
 

@@ -1,6 +1,6 @@
 import type { Framework, Template } from './framework.ts';
 
-export function stackOf(framework: Pick<Framework, 'service' | 'getProvider'>): string {
+export function stackOf(framework: Framework): string {
   return `${framework.service.service}-${framework.getProvider('aws').getStage()}`;
 }
 

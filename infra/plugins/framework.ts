@@ -7,7 +7,7 @@ export interface Framework {
   configurationInput: { params: Blocks; custom: object };
   service: {
     service: string;
-    custom: Custom;
+    custom: { tableName: string };
     provider: {
       timeout: number;
       environment: Record<string, unknown>;
@@ -47,10 +47,6 @@ interface Options {
   unreleased?: boolean;
 }
 
-interface Custom {
-  tableName: string;
-}
-
 export interface Template {
   Resources: Record<string, Resource>;
   Outputs: Record<string, { Condition?: string; Description?: string; Value?: unknown }>;
@@ -69,7 +65,6 @@ export interface Resource {
 interface FrameworkFunction {
   /** If set, the function is in the template only if this condition holds. */
   condition?: string;
-  environment?: Record<string, unknown>;
   /** In seconds, if it differs from the default. */
   timeout?: number;
   events: Record<string, unknown>[];

@@ -3,10 +3,11 @@ import type { BuiltFile } from '@node-registry/site/build';
 import type { Site } from '@node-registry/site/layout';
 import { site } from '../../lib/config.ts';
 import type { Values } from '../parameters/parameters.ts';
-import { type Given, valuesOf } from '../parameters/stage-parameters.ts';
+import { valuesOf } from '../parameters/stage-parameters.ts';
+import type { Framework } from './framework.ts';
 
 /** Puts the pages into the bucket after the deployment of a stage that has them enabled. */
-export async function uploadPages(framework: Given): Promise<void> {
+export async function uploadPages(framework: Framework): Promise<void> {
   const values = valuesOf(framework);
   // Every command of the framework loads this file, and only a deployment needs the bundler.
   if (values.site === 'on') {
@@ -26,7 +27,7 @@ export async function uploadPages(framework: Given): Promise<void> {
 }
 
 /** Uploads the page last: it names the other files. Old files stay for browsers with an earlier page open. */
-async function upload(framework: Given, files: BuiltFile[], page: string): Promise<void> {
+async function upload(framework: Framework, files: BuiltFile[], page: string): Promise<void> {
   const { PutObjectCommand, S3Client } = await import('@aws-sdk/client-s3');
   const s3 = new S3Client({
     ...(await framework.getProvider('aws').getAwsSdkV3Config()),
