@@ -139,20 +139,7 @@ const expectGivenBack = async (user: string) => {
 };
 
 describe('a paid request that is not taken', () => {
-  test('gives its reservation back, and sends nothing, if its usage record cannot be written', async () => {
-    const user = await spender();
-    const repair = intercept(dynamodb, async ({ input, send }) => {
-      if (!JSON.stringify(input).includes('request_id')) return send();
-      repair();
-      throw new Error('broken');
-    });
-    const { status } = await pay(user);
-
-    expect([status, simulation.received.length]).toEqual([500, 0]);
-    await expectGivenBack(user);
-    expect(await usageOf(user)).toMatchObject([{ payment: 'rejected', credits: 0, code: 'internal_error' }]);
-  });
-
+  // What becomes of one that cannot be recorded: tests/lib/notifications/relayed-requests.test.ts.
   test.each<[Misbehavior, string, 'rejected' | 'unknown']>([
     [{ kind: 'status', status: 400 }, 'provider_rejected', 'rejected'],
     [{ kind: 'truncated' }, 'provider_invalid_reply', 'unknown'],

@@ -113,20 +113,6 @@ describe('a visit of an account', () => {
 const keyOfDay = ({ caller, at }: Attempt) =>
   dayCallerKey(callerHash(caller), new Date(at).toISOString().slice(0, 10));
 
-test('no attempt is recorded whose caller cannot be listed under its day', async () => {
-  const user = `unlisted-${randomUUID()}`;
-  const stop = intercept(dynamodb, ({ input, send }) => {
-    if (String(Object(input.Item).sk?.S).startsWith('CALLER#')) throw new Error('not listed');
-    return send();
-  });
-  expect((await pay(user)).status).toBe(500);
-  stop();
-  expect((await pay(user)).status).toBe(200);
-
-  expect((await usageOf(user)).map(({ payment }) => payment).sort()).toEqual(['rejected', 'taken']);
-  expect(await storedItem(keyOfDay(attemptOf(user)))).toMatchObject({ caller: `user:${user}` });
-});
-
 test('the counters of yesterday stay, and no older ones, except while an attempt of their day is open', async () => {
   const { user, attempt } = await leave('reserved');
   const dayOf = (ago: number) => new Date(attempt.at - ago * 86_400_000).toISOString().slice(0, 10);

@@ -1,14 +1,16 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { handler as receiveNotification } from '../../../functions/receive-notification.ts';
+import { callerHash } from '../../../lib/caller.ts';
 import { statusKey } from '../../../lib/notifications/records.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
+import { dayCallerKey } from '../../../lib/store/keys.ts';
 import { intercept } from '../../support/intercept.ts';
 import { invoke } from '../../support/invoke.ts';
 import { lines } from '../../support/logged-lines.ts';
 import { misbehave, outwaitProvider, type ProxyName, proxyNames, simulation } from '../../support/proxies.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
-import { countRequests } from '../../support/registry.ts';
+import { countRequests, storedItem } from '../../support/registry.ts';
 import { notificationsOf, pathOf, storedTask } from '../../support/relay.ts';
 import { accountOf, countersOf, pay, spender, usageOf } from '../../support/spending.ts';
 import { setVariables } from '../../support/variables.ts';
@@ -83,21 +85,30 @@ describe('a paid request whose caller gives an address, if notifications are rel
     expect(stored.some((input) => input.includes(hook))).toBe(true);
   });
 
-  test('sends and counts nothing if the record cannot be stored, and leaves the key free', async () => {
+  test.each([
+    ['its attempt', /^USAGE#\S+ \d/],
+    ['its task', /^TASK#/],
+    ['its caller under the day', / CALLER#/],
+  ])('sends and counts nothing if %s cannot be recorded, and leaves the key free', async (_, key) => {
     const user = await spender({ credits_per_day: 1000 });
-    const remove = intercept(dynamodb, ({ input, send }) => {
-      if (JSON.stringify(input).includes('TASK#'))
-        throw Object.assign(new Error('down'), { name: 'InternalServerError' });
-      return send();
+    const headers = { 'idempotency-key': 'k1' };
+    const failing = intercept(dynamodb, ({ input, send }) => {
+      const { pk, sk } = Object(Object(input).Item);
+      if (!key.test(`${pk?.S} ${sk?.S}`)) return send();
+      failing();
+      throw new Error('not stored');
     });
-    const failed = await payRelayed(user, 'text-to-video', { 'idempotency-key': 'k1' });
-    remove();
-    const sent = simulation.received.length;
+    const failed = await payRelayed(user, 'text-to-video', headers);
 
-    expect([failed.status, failed.body.error, sent]).toEqual([503, 'unavailable', 0]);
+    expect([failed.status, failed.body.error, simulation.received]).toEqual([500, 'internal_error', []]);
     expect(failed.headers).not.toHaveProperty('link');
-    expect(countersOf(await accountOf(user))).toMatchObject({ credits: 0, tasks: 0 });
-    expect((await payRelayed(user, 'text-to-video', { 'idempotency-key': 'k1' })).status).toBe(200);
+    expect(countersOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0, requests: 1 });
+    expect(await accountOf(user)).toMatchObject({ open: 0 });
+    expect(await usageOf(user)).toMatchObject([{ payment: 'rejected', credits: 0, code: 'internal_error' }]);
+    expect((await payRelayed(user, 'text-to-video', headers)).status).toBe(200);
+    const caller = `user:${user}`;
+    const day = dayCallerKey(callerHash(caller), new Date().toISOString().slice(0, 10));
+    expect(await storedItem(day)).toMatchObject({ caller });
   });
 
   test('replays a request with its key without a second secret or write', async () => {
