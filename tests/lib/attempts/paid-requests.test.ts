@@ -4,7 +4,7 @@ import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spen
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { callerHash } from '../../../lib/caller.ts';
 import { dueAt } from '../../../lib/attempts/account.ts';
-import { endAttempt, keyOfAttempt } from '../../../lib/attempts/attempt.ts';
+import { type AttemptRecord, endAttempt, keyOfAttempt } from '../../../lib/attempts/attempt.ts';
 import { Purchase } from '../../../lib/attempts/purchase.ts';
 import { dayCallerKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
@@ -98,22 +98,6 @@ describe('a paid request that a provider takes', () => {
     const credits_counted = ceilings['text-to-video'];
     expect(lastRequestLine()).toMatchObject({ credits_counted, credits_are_ceiling: true });
   });
-
-  test.each([20, 99])(
-    'counts the ceiling or the price, %d, if the outcome is unknown',
-    async (credits_told) => {
-      const user = await spender();
-      misbehave({ kind: 'reply', fields: { credits: credits_told }, without: ['task_id'] });
-      const { status } = await pay(user);
-
-      const credits = Math.max(credits_told, ceilings['text-to-video']);
-      expect(status).toBe(502);
-      expect(countersOf(await accountOf(user))).toMatchObject({ credits });
-      const told = { payment: 'unknown', is_exact: false, credits, credits_told };
-      expect(await usageOf(user)).toMatchObject([told]);
-      expect(lastRequestLine()).toMatchObject({ credits_counted: credits });
-    },
-  );
 });
 
 // The day has room for the ceiling, not for some of these prices.
@@ -133,30 +117,43 @@ test.each([74, 75, 2 ** 31 - 1, 2 ** 31])(
   },
 );
 
-const expectGivenBack = async (user: string) => {
-  expect(countersOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0, requests: 1 });
-  expect(await accountOf(user)).toMatchObject({ open: 0 });
-};
+const unknown = { payment: 'unknown', is_exact: false } as const;
 
 describe('a paid request that is not taken', () => {
   // What becomes of one that cannot be recorded: tests/lib/notifications/relayed-requests.test.ts.
-  test.each<[Misbehavior, string, 'rejected' | 'unknown']>([
-    [{ kind: 'status', status: 400 }, 'provider_rejected', 'rejected'],
-    [{ kind: 'truncated' }, 'provider_invalid_reply', 'unknown'],
-    [{ kind: 'status', status: 500 }, 'provider_failed', 'unknown'],
-  ])('keeps its reservation only if it may have been taken, after %j: %s', async (reply, code, state) => {
-    const user = await spender();
-    misbehave(reply);
-    await pay(user);
+  test.each<[Misbehavior, string, Partial<AttemptRecord>]>([
+    [
+      { kind: 'status', status: 400 },
+      'provider_rejected',
+      { payment: 'rejected', is_exact: true, credits: 0 },
+    ],
+    [{ kind: 'status', status: 500 }, 'provider_failed', { ...unknown, credits: 74 }],
+    [{ kind: 'truncated' }, 'provider_invalid_reply', { ...unknown, credits: 74, credits_told: 20 }],
+    [reply(20), 'provider_invalid_reply', { ...unknown, credits: 74, credits_told: 20 }],
+    [reply(99), 'provider_invalid_reply', { ...unknown, credits: 99, credits_told: 99 }],
+  ])(
+    'keeps its reservation, or the price above it, only if it may have been taken: %j',
+    async (by, code, end) => {
+      const user = await spender();
+      misbehave(by);
+      await pay(user);
 
-    const credits = state === 'rejected' ? 0 : ceilings['text-to-video'];
-    if (state === 'rejected') await expectGivenBack(user);
-    else expect(countersOf(await accountOf(user))).toEqual({ credits, tasks: 1, requests: 1 });
-    const told = reply.kind === 'truncated' && { credits_told: 20, task_id: expect.any(String) };
-    const ended = { payment: state, credits, is_exact: state === 'rejected', code, ...told };
-    expect(await usageOf(user)).toMatchObject([ended]);
-  });
+      const isRejected = end.payment === 'rejected';
+      const { credits } = end;
+      expect(countersOf(await accountOf(user))).toEqual({ credits, tasks: isRejected ? 0 : 1, requests: 1 });
+      expect(await accountOf(user)).toMatchObject({ open: 0 });
+      const [record] = await usageOf(user);
+      expect(record).toMatchObject({ ...end, code });
+      expect(record?.task_id !== undefined).toBe(by.kind === 'truncated');
+      expect(lastRequestLine().credits_counted).toBe(isRejected ? undefined : credits);
+    },
+  );
 });
+
+/** A reply with a price and without a task. */
+function reply(credits: number): Misbehavior {
+  return { kind: 'reply', fields: { credits }, without: ['task_id'] };
+}
 
 /** One purchase that may be sent. */
 async function begin() {
