@@ -69,4 +69,12 @@ describe('queueAt', () => {
     expect(ms).toBeGreaterThanOrEqual(6000);
     expect(ms).toBeLessThan(8000);
   });
+
+  test('waits for such a queue no longer than until the deadline', async () => {
+    const silent = await startSilentServer();
+    const sending = queueAt(() => silent.url)({ deadline: Date.now() + 100 }, messages);
+
+    await expect(sending).rejects.toThrow();
+    expect(silent.asked).toBe(1);
+  });
 });
