@@ -3,11 +3,12 @@ import { ApiError } from '../errors.ts';
 import * as config from '../config.ts';
 import { log } from '../log.ts';
 import { always, typedRead } from '../store/items.ts';
-import { accountKey, dayCallersOf, type Key, stageDayKey } from '../store/keys.ts';
+import { dayCallersOf, type Key, stageDayKey } from '../store/keys.ts';
 import { get, queryAll, readAll } from '../store/read.ts';
 import { put } from '../store/write.ts';
 import { dayOf, secondsLeft } from '../windows.ts';
-import { accountRecord } from './account.ts';
+import { accountRecord, keyOfAccount } from './account.ts';
+import { dayCallerRecord } from './attempt.ts';
 import { waitFor } from './reserve.ts';
 
 /*
@@ -41,9 +42,9 @@ export async function sumStageDay(context: Context, now = Date.now()): Promise<v
   const { STAGE_CREDITS_PER_DAY: limit } = config.stageBudget();
   if (limit === 0) return;
   const day = dayOf(now);
-  const shards = [...'0123456789abcdef'].map((shard) => dayCallersOf(day, shard));
-  const callers = (await Promise.all(shards.map((shard) => queryAll(context, shard)))).flat();
-  const accounts = callers.map(({ sk }) => accountKey(String(sk).slice(dayCallersOf('', '').sk.length)));
+  const pages = dayCallersOf(day).map((shard) => queryAll(context, shard));
+  const callers = (await Promise.all(pages)).flat().map(dayCallerRecord);
+  const accounts = callers.map(({ caller }) => keyOfAccount(caller));
   const fields = ['pk', 'sk', `credits:${day}`];
   const items = await readAll(context, accounts, { fields, eventually: true });
   const credits = items

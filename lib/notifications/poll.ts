@@ -11,7 +11,7 @@ import { type Outcome, worker } from '../work/worker.ts';
 import { findSecret } from './notification-urls.ts';
 import { isFinal } from './provider-notification.ts';
 import { givenUpAfterMs, hashPrefix, readAttempt, type TaskRecord } from './records.ts';
-import { takeReport } from './store-report.ts';
+import { type Receipt, takeReport } from './store-report.ts';
 
 /*
  * Polls the provider for tasks without a final notification: it may be lost, or the provider may send none.
@@ -38,26 +38,25 @@ async function poll(context: Context, task: TaskRecord): Promise<Outcome> {
   if (isPaused(provider)) return 'again';
   const answer = await pollTask(context, provider, path.replace('{task_id}', encodeURIComponent(taskId)));
   pauseAfter(provider, answer);
-  const isTold = answer.result === 'told' && (await takeAnswer(context, task, taskId, answer));
-  if (!isTold) log('info', 'poll', { outcome: 'untold' });
-  if (!isTold || !isEnded || isTold === 'running') return 'again';
-  // After the end of a task, one reply is enough.
-  return stop(context, task);
+  const receipt = answer.result === 'told' && (await takeAnswer(context, task, taskId, answer));
+  if (!receipt || receipt.result === 'rejected') {
+    log('info', 'poll', { outcome: 'untold' });
+    return 'again';
+  }
+  // After the end of a task, one reply is enough, unless its provider runs a task again that it called failed.
+  const isRunning = receipt.state !== undefined && !isFinal(receipt.state);
+  return isEnded && !isRunning ? stop(context, task) : 'again';
 }
 
-/** False if the reply has no state of the task. Its provider may run a task again that it called failed. */
-async function takeAnswer(
+function takeAnswer(
   context: Context,
   task: TaskRecord,
   taskId: string,
   { body, contentType }: Extract<PolledTask, { result: 'told' }>,
-): Promise<false | 'running' | 'ended'> {
+): Promise<Receipt> {
   const taskHash = taskHashOf(task);
   const secret = findSecret(body, taskHash);
-  const report = { provider: task.provider, taskHash, secret, taskId, body, contentType };
-  const receipt = await takeReport(context, report, task);
-  if (receipt.result === 'rejected') return false;
-  return receipt.state && !isFinal(receipt.state) ? 'running' : 'ended';
+  return takeReport(context, { provider: task.provider, taskHash, secret, taskId, body, contentType }, task);
 }
 
 async function move(context: Context, task: TaskRecord, changes: Changes<TaskRecord>): Promise<Outcome> {

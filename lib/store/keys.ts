@@ -248,9 +248,9 @@ export function dayCallerKey(callerHash: string, day: string): Key {
   return { pk: dayCallersPartition(day, callerHash.slice(0, 1)), sk: `CALLER#${callerHash}` };
 }
 
-/** The common prefix of the keys of a day's callers, in one of its partitions. */
-export function dayCallersOf(day: string, shard: string): Key {
-  return { pk: dayCallersPartition(day, shard), sk: 'CALLER#' };
+/** The common prefix of the keys of a day's callers, in each of its partitions. */
+export function dayCallersOf(day: string): Key[] {
+  return [...'0123456789abcdef'].map((shard) => ({ pk: dayCallersPartition(day, shard), sk: 'CALLER#' }));
 }
 
 function dayCallersPartition(day: string, shard: string): string {

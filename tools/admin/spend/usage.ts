@@ -11,7 +11,6 @@ import { dayCallersOf, type Key, usagePartitions } from '../../../lib/store/keys
 import { query } from '../../../lib/store/read.ts';
 import { newContext } from '../registry/administration.ts';
 
-const shards = [...'0123456789abcdef'];
 const dayMs = 24 * 60 * 60 * 1000;
 
 export interface Selection {
@@ -41,7 +40,7 @@ async function* together(partitions: readonly AsyncGenerator<Item[]>[]): AsyncGe
 }
 
 async function callersOf(day: string): Promise<string[]> {
-  const pages = shards.map((shard) => Array.fromAsync(pagesOf(dayCallersOf(day, shard))));
+  const pages = dayCallersOf(day).map((shard) => Array.fromAsync(pagesOf(shard)));
   return (await Promise.all(pages)).flat(2).map((item) => dayCallerRecord(item).caller);
 }
 
