@@ -31,7 +31,7 @@ export async function aligning(
   };
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    const { servesDownloads } = await findStage();
+    const servesDownloads = await findStage();
     await alignAll(followers, denied);
     const { text, ...rest } = await result();
     if (denied.size === 0) return { text, ...rest };

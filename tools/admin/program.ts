@@ -124,18 +124,12 @@ function createVerb(
   });
 }
 
-interface Result {
-  status: number;
-  stdout: string;
-  stderr: string;
-}
-
 /**
  * Runs one command line. Its status is 0 for success, 1 for a failure, and 2 for a command line that is invalid. `live` gets
  * the text as it is written.
  */
-export async function runCommandLine(args: string[], ask?: Ask, live?: Output): Promise<Result> {
-  const result: Result = { status: 0, stdout: '', stderr: '' };
+export async function runCommandLine(args: string[], ask?: Ask, live?: Output) {
+  const result = { status: 0, stdout: '', stderr: '' };
   const copied = (name: 'stdout' | 'stderr') => ({
     write: (text: string) => {
       result[name] += text;

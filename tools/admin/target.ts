@@ -78,18 +78,14 @@ async function readCallerArn(): Promise<string | undefined> {
   }
 }
 
-interface FilePlace {
-  /** Whether readers reach the bucket only under this stage's control. */
-  servesDownloads: boolean;
-}
-
 /**
  * Finds the parts of a deployed stage in the outputs of its stack, which has the table's name, and points the
- * bucket's modules at them. The local stack and tests name theirs in the environment.
+ * bucket's modules at them. The local stack and tests name theirs in the environment. Returns whether readers reach the
+ * bucket only under this stage's control.
  */
-export async function findStage(): Promise<FilePlace> {
+export async function findStage(): Promise<boolean> {
   const { BUCKET_NAME, TABLE_NAME = '', AWS_REGION = '' } = process.env;
-  if (BUCKET_NAME !== undefined) return { servesDownloads: true };
+  if (BUCKET_NAME !== undefined) return true;
   const outputs = await readOutputs(TABLE_NAME, AWS_REGION);
   const { BucketName, DistributionId, DownloadAddress, SiteSettings = '' } = outputs;
   if (!BucketName || !DownloadAddress)
@@ -104,7 +100,7 @@ export async function findStage(): Promise<FilePlace> {
       SiteSettings.split('\n').map((line) => [/^\w*/.exec(line)?.[0], line.replace(/^\w*=/, '')]),
     ),
   });
-  return { servesDownloads: DistributionId !== undefined };
+  return DistributionId !== undefined;
 }
 
 async function readOutputs(StackName: string, region: string): Promise<Record<string, string>> {

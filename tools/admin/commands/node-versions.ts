@@ -240,11 +240,7 @@ interface NamedVersion {
 
 async function versionsToBan(
   { node, version }: NamedVersion,
-  {
-    token,
-    trust,
-    file,
-  }: { token?: string | undefined; trust?: string | undefined; file?: string | undefined },
+  { token, trust, file }: Record<'token' | 'trust' | 'file', string | undefined>,
 ): Promise<NamedVersion[]> {
   if ([node, token, trust, file].filter(Boolean).length !== 1 || Boolean(node) !== Boolean(version))
     throw new UsageError('Give a node and a version, or one of --token, --trust and --file.');

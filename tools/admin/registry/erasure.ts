@@ -63,7 +63,7 @@ export async function findPerson(userId: string): Promise<Person> {
   const [publishers, naming]: [PublisherRecord[], Naming[]] = [[], []];
   for await (const item of found) {
     if (subjectOf(keyOf(item))?.subject === 'PUBLISHER') publishers.push(publisherRecord(item));
-    else if (isOwn(namingRecord(item), userId) || erasedName(namingRecord(item), { userId, caller }))
+    else if (isOwn(namingRecord(item), userId) || erasedName(namingRecord(item), userId))
       naming.push(namingRecord(item));
   }
   const lastOwnerOf = publishers.filter((publisher) => isLastOwner(publisher, userId)).map(({ id }) => id);
@@ -90,7 +90,7 @@ export async function erasePerson(
     });
   let done = 0;
   await inParallel(naming.values(), maxAtOnce, async (record) => {
-    await eraseName(record, { userId, caller });
+    await eraseName(record, userId);
     done += 1;
     if (done % 1000 === 0) process.stderr.write(`${done} of ${naming.length} records are done.\n`);
   });
@@ -101,15 +101,14 @@ export async function erasePerson(
   return records;
 }
 
-type Name = { userId: string; caller: string };
-
 /** What is about this person only: memberships, what they made, and invitations of theirs. */
 function isOwn({ pk, user_id }: Naming, userId: string): boolean {
   return pk === personKey(memberIdOf(userId)).pk || user_id === userId;
 }
 
 /** What replaces the name in a record. Undefined for a record that names something else of this name. */
-function erasedName(record: Naming, { userId, caller }: Name): Changes<Naming> | undefined {
+function erasedName(record: Naming, userId: string): Changes<Naming> | undefined {
+  const caller = callerName({ userId });
   const isMembers = record.action?.startsWith('member ') ?? false;
   const changes: Changes<Naming> = {
     ...(record.caller === caller && { caller: erasedCaller(caller) }),
@@ -121,9 +120,9 @@ function erasedName(record: Naming, { userId, caller }: Name): Changes<Naming> |
   return Object.keys(changes).length > 0 ? changes : undefined;
 }
 
-async function eraseName(record: Naming, name: Name): Promise<void> {
-  if (isOwn(record, name.userId)) return remove<Naming>(newContext(), record, present);
-  const changes = erasedName(record, name) ?? {};
+async function eraseName(record: Naming, userId: string): Promise<void> {
+  if (isOwn(record, userId)) return remove<Naming>(newContext(), record, present);
+  const changes = erasedName(record, userId) ?? {};
   const [first] = Object.keys(changes) as (keyof Naming)[];
   if (first) await update<Naming>(newContext(), record, changes, [[first, '=', record[first] ?? '']]);
 }
