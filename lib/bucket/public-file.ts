@@ -69,7 +69,8 @@ export function json<Content extends object>(...lists: readonly (keyof Content &
     const { revision, ...content } = file;
     return { revision: Number(revision) || 0, content: content as Content };
   };
-  return { contentType: 'application/json', read, write: textOf };
+  const write = (revision: number, content: Content) => JSON.stringify({ revision, ...content });
+  return { contentType: 'application/json', read, write };
 }
 
 /** The content of a file; undefined if the file is missing or has another format. */
@@ -80,15 +81,6 @@ export async function readFile<Content>(
 ): Promise<Content | undefined> {
   const stored = await readText(context, key);
   return stored && format.read(stored.text)?.content;
-}
-
-function textOf(revision: number, content: object): string {
-  return JSON.stringify({ revision, ...content });
-}
-
-/** Puts the content under the key unless there is a file already. */
-export async function createFile(context: Context, key: string, content: object): Promise<void> {
-  await writeIfMatches(context, { key, text: textOf(1, content), cacheControl, etag: undefined });
 }
 
 /** A call and its retries end within three seconds, and one that hangs leaves time for a second one. */

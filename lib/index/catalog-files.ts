@@ -1,4 +1,4 @@
-import { createFile, json, maxFilesAtOnce, readFile, refreshFile } from '../bucket/public-file.ts';
+import { json, maxFilesAtOnce, readFile, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
 import { numbersOf, numbersRecord, type NumbersRecord } from '../registry/numbers.ts';
@@ -27,6 +27,8 @@ import type {
 /** The number of pieces in a new stage's catalog; `admin index rebuild` gives a larger registry more. */
 const firstPieces = 16;
 
+const pieceFormat = json<CatalogPiece>('nodes');
+
 /**
  * The config file, created with the first publisher of a stage together with empty pieces. `change` returns
  * the new fields. A catalog grows in three steps, so that no line is lost: the config announces the next
@@ -52,10 +54,10 @@ export async function updateConfig(
 
 /** Creates every piece, because a missing file is never cached: each search would request it again. */
 async function createPieces(context: Context, pieces: number): Promise<void> {
-  const empty: CatalogPiece = { nodes: [] };
-  await allEnded(
-    Array.from({ length: pieces }, (_, piece) => createFile(context, catalogPath(pieces, piece), empty)),
-  );
+  const next = async (current: CatalogPiece | undefined) => (current ? undefined : { nodes: [] });
+  const create = (_: unknown, piece: number) =>
+    refreshFile(context, catalogPath(pieces, piece), next, { format: pieceFormat });
+  await allEnded(Array.from({ length: pieces }, create));
 }
 
 /**
@@ -100,7 +102,7 @@ export function refreshPiece(
     }
     return { nodes: [...nodes.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) };
   };
-  const options = { onlyIfDifferent: andOthers, format: json<CatalogPiece>('nodes') };
+  const options = { onlyIfDifferent: andOthers, format: pieceFormat };
   return refreshFile(context, catalogPath(pieces, piece), next, options);
 }
 

@@ -125,7 +125,7 @@ describe('POST /bulk/nodes/versions', () => {
     test('shortens an answer above 6 MB entry by entry', async () => {
       const long = 'say "hello"\\ '.repeat(8000);
       const ids = Array.from({ length: 60 }, (_, index) => `long-${index}`);
-      for (const id of ids) await addVersion('acme', id, '1.0.0', { changelog: long });
+      await Promise.all(ids.map((id) => addVersion('acme', id, '1.0.0', { changelog: long })));
       const { status, text, body } = await fetchAll([
         ...ids.map((node_id) => ({ node_id, version: '1.0.0' })),
         ...pairsOf(20),
