@@ -526,6 +526,7 @@ describe('writeIndex, while others write or S3 fails', () => {
     'replaces files of the index that are something else: %s',
     async (text) => {
       const id = `damaged-${text.length}`;
+      await addFollowedNode(`kept-${id}`);
       await addPublishedNode(id);
       const keys = own(id);
       await follow(...keys);
@@ -540,6 +541,7 @@ describe('writeIndex, while others write or S3 fails', () => {
       expect(await Promise.all(paths.map(async (path) => (await read(path)).content))).toEqual(
         before.map((content) => ({ ...content, ...(content.updated_at && { updated_at }) })),
       );
+      expect(await linesOf(`kept-${id}`)).toHaveLength(1);
     },
   );
 });
