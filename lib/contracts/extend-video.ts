@@ -23,9 +23,17 @@ import {
 } from '../schemas/video.ts';
 import { sampleTask } from '../schemas/samples.ts';
 
+type Source = 'video_url' | 'video_creation_id';
+
 function extendVideoRequest(rules: config.VideoRules) {
-  const isEnough = (field: unknown, other: unknown) =>
-    rules.VIDEO_EXTEND_SOURCE === 'either' || field !== undefined || other === undefined;
+  const needs = (field: Source, other: Source) =>
+    z.refine<Partial<Record<Source, unknown>>>(
+      (request) =>
+        rules.VIDEO_EXTEND_SOURCE === 'either' ||
+        request[field] !== undefined ||
+        request[other] === undefined,
+      { path: [field], error: `is required together with ${other}`, ...evenIfFieldsFail },
+    );
   return paidObject({
     model: modelName(editingModels, rules),
     callback_url: optional(callbackUrl),
@@ -46,21 +54,7 @@ function extendVideoRequest(rules: config.VideoRules) {
     video_url: optional(
       absoluteUrl.with(z.describe('Any video URL; required together with video_creation_id')),
     ),
-  })
-    .check(
-      z.refine(({ video_url, video_creation_id }) => isEnough(video_url, video_creation_id), {
-        path: ['video_url'],
-        error: 'is required together with video_creation_id',
-        ...evenIfFieldsFail,
-      }),
-    )
-    .check(
-      z.refine(({ video_url, video_creation_id }) => isEnough(video_creation_id, video_url), {
-        path: ['video_creation_id'],
-        error: 'is required together with video_url',
-        ...evenIfFieldsFail,
-      }),
-    );
+  }).check(needs('video_url', 'video_creation_id'), needs('video_creation_id', 'video_url'));
 }
 
 const ExtendVideoReply = z
