@@ -16,7 +16,7 @@ interface VideoRequest {
 }
 
 /** This provider's operations differ only in the fields of their replies. */
-export type VideoContract = Contract & { reply: { shape: Record<string, z.ZodMiniType> } };
+type VideoContract = Contract & { reply: { shape: Record<string, z.ZodMiniType> } };
 
 export const videoProvider = config.atStart((): Provider => {
   const environment = config.videoProvider();
