@@ -4,7 +4,7 @@ import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { publishNodeVersion } from '../../lib/contracts/publish-node-version.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
 import { listHistory } from '../../tools/admin/registry/administration.ts';
-import { addTrust, listTrusts, removeTrust } from '../../lib/registry/trusts.ts';
+import { addTrust, listTrusts, type NewTrust, removeTrust } from '../../lib/registry/trusts.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { type Claims, gitHub, gitHubToken, gitLab, gitLabToken } from '../support/ci.ts';
 import { stopDate } from '@node-registry/testing/clock';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   await addTrust(soon(), operator, 'acme', ofGitLab);
 });
 
-function trust(repository: string, more = {}) {
+function trust(repository: string, more: Partial<NewTrust> = {}) {
   const wanted = { issuer: gitHub.issuer, repository, workflow: 'release.yml', ...more };
   return addTrust(soon(), operator, 'acme', wanted);
 }
@@ -107,11 +107,11 @@ describe('a publish with an ID token of a CI', () => {
 
   const [environment, shared] = ['production', 'octo/ci/.github/workflows/publish.yml@refs/tags/v1'];
 
-  test.each<[string, Parameters<typeof trust>[1], Claims]>([
+  test.each<[string, Partial<NewTrust>, Claims]>([
     ['tags', { ref: 'refs/tags/v*' }, { ref: 'refs/tags/v1.0.0' }],
     ['a branch', { ref: 'refs/heads/main' }, { ref: 'refs/heads/main' }],
     ['branches', { ref: 'refs/heads/*' }, { ref: 'refs/heads/release/1' }],
-    ['one reusable workflow', { jobWorkflow: shared }, { job_workflow_ref: shared }],
+    ['one reusable workflow', { job_workflow: shared }, { job_workflow_ref: shared }],
     ['one environment', { environment }, { environment }],
   ])('takes a job if the trust names %s, and keeps what it ran for', async (named, more, claims) => {
     const repository = `octo/${named.replaceAll(' ', '-')}`;
