@@ -11,14 +11,7 @@ export interface Received {
 }
 
 /** How a receiver answers: with a status, or not as it should. */
-export type Answer =
-  | number
-  | 'hang'
-  | 'reset'
-  | 'endless'
-  | 'halfway'
-  | { redirectTo: string }
-  | { text: string };
+export type Answer = number | ((response: ServerResponse) => unknown);
 
 export interface Receiver {
   url: string;
@@ -35,27 +28,11 @@ export async function startReceiver(host: '127.0.0.1' | 'localhost' = '127.0.0.1
   const { port, stop } = await serve(async (request, response) => {
     const body = await text(request);
     received.push({ path: String(request.url), headers: request.headers, body });
-    answer(response, (answers.length > 1 ? answers.shift() : answers[0]) ?? 204);
+    const answer = (answers.length > 1 ? answers.shift() : answers[0]) ?? 204;
+    if (typeof answer === 'number') response.writeHead(answer).end();
+    else answer(response);
   });
   return { url: `http://${host}:${port}`, received, answers, stop };
-}
-
-function answer(response: ServerResponse, kind: Answer): void {
-  if (kind === 'hang') return;
-  if (kind === 'reset') response.socket?.resetAndDestroy();
-  else if (kind === 'halfway') {
-    response.writeHead(200, { 'content-length': 1000 }).write('half of it');
-    setImmediate(() => response.socket?.destroy());
-  } else if (kind === 'endless') pour(response.writeHead(200));
-  else if (typeof kind === 'number') response.writeHead(kind).end();
-  else if ('redirectTo' in kind) response.writeHead(302, { location: kind.redirectTo }).end();
-  else response.writeHead(500).end(kind.text);
-}
-
-/** Writes until the other side hangs up. */
-function pour(response: ServerResponse): void {
-  if (response.destroyed) return;
-  response.write('x'.repeat(1024), () => setImmediate(pour, response));
 }
 
 export function isSigned({ headers, body }: Received): boolean {
