@@ -218,11 +218,4 @@ describe('a task that nothing is heard of', () => {
     await say(path, { state: 'success' });
     expect(await usageOf(user)).toMatchObject([{ final_state: 'success' }]);
   });
-
-  test('is not followed if its provider took nothing', async () => {
-    misbehave({ kind: 'status', status: 400 });
-    const path = await unreported(await spender());
-
-    expect(await storedTask(path.task)).toBeUndefined();
-  });
 });
