@@ -19,7 +19,7 @@ export class FileTree {
     this.root = `${customNodes}/${name}`;
     this.#files = new Map();
     this.#folders.set('', new Set());
-    for (const [path, text] of fromRoot(files)) this.#add(path, text);
+    for (const [path, text] of fromRoot(files)) this.write(path, text);
   }
 
   /** The path from the pack's root; undefined if it leads outside. */
@@ -57,10 +57,6 @@ export class FileTree {
     return [...(this.#folders.get(path) ?? [])];
   }
 
-  write(path: string, text: string): void {
-    this.#add(path, text);
-  }
-
   makeFolder(path: string): void {
     const parts = path.split('/');
     for (const [index, part] of parts.entries()) {
@@ -71,7 +67,7 @@ export class FileTree {
     }
   }
 
-  #add(path: string, text: string | undefined): void {
+  write(path: string, text: string | undefined): void {
     const slash = path.lastIndexOf('/');
     const folder = slash < 0 ? '' : path.slice(0, slash);
     if (folder !== '') this.makeFolder(folder);

@@ -29,7 +29,9 @@ export function findAttribute(machine: Machine, value: Value, name: string): Val
   if (value instanceof Instance) return unlessRaised(() => instanceAttribute(machine, value, name));
   const isMethod = value instanceof Func || value instanceof BoundMethod || value instanceof Descriptor;
   if (isMethod && name === '__get__')
-    return new Native(name, (_, [self = null, owner = null]) => bound(machine, value, self, owner));
+    return new Native(name, (_, [self = null, owner]) =>
+      bind(machine, value, self ?? undefined, owner instanceof Class ? owner : typeOf(self)),
+    );
   if (value instanceof BoundMethod && name === '__self__') return value.self;
   if (value instanceof BoundMethod && name === '__func__') return value.func;
   if (value instanceof BoundMethod) return findAttribute(machine, value.func, name);
@@ -50,10 +52,6 @@ function unlessRaised(read: () => Value | undefined): Value | undefined {
     if (isRaised(error, 'AttributeError')) return undefined;
     throw error;
   }
-}
-
-function bound(machine: Machine, method: Value, self: Value, owner: Value): Value {
-  return bind(machine, method, self ?? undefined, owner instanceof Class ? owner : typeOf(self));
 }
 
 function classAttribute(machine: Machine, cls: Class, name: string): Value | undefined {

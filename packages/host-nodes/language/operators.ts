@@ -83,13 +83,10 @@ function add(machine: Machine, a: Value, b: Value): Value {
     machine.budget.text(a.length + b.length);
     return a + b;
   }
-  if (a instanceof List && b instanceof List) {
+  for (const Kind of [List, Tuple]) {
+    if (!(a instanceof Kind && b instanceof Kind)) continue;
     machine.budget.spend(a.items.length + b.items.length);
-    return new List([...a.items, ...b.items], orderOf(a) ?? orderOf(b));
-  }
-  if (a instanceof Tuple && b instanceof Tuple) {
-    machine.budget.spend(a.items.length + b.items.length);
-    return new Tuple([...a.items, ...b.items], orderOf(a) ?? orderOf(b));
+    return new Kind([...a.items, ...b.items], orderOf(a) ?? orderOf(b));
   }
   return raise('TypeError', 'unsupported operand types');
 }

@@ -1,4 +1,4 @@
-import { addUnfollowed, asText, dictOf, orderOf, plain } from '../values/access.ts';
+import { addUnfollowed, asText, orderOf, plain, put } from '../values/access.ts';
 import { isNumber, numeric, setOf } from '../values/equality.ts';
 import { raise } from '../values/builtin-types.ts';
 import { Bytes, decoded, encoded } from '../values/bytes.ts';
@@ -140,22 +140,13 @@ const itemMethods = {
   __init__: (machine, [self = null, ...args], keywords) => initializePayload(machine, self, args, keywords),
 } satisfies types.Methods;
 
-const makeFromKeys = new Native('fromkeys', (machine, [keys = null, value = null]) =>
-  keys instanceof Unknown
-    ? keys
-    : ordered(
-        dictOf(
-          machine,
-          [...machine.iterate(keys)].map((key) => [key, value]),
-        ),
-        orderOf(keys),
-      ),
-);
-
-function ordered(dict: Dict, order: string | undefined): Dict {
-  dict.order = order;
+const makeFromKeys = new Native('fromkeys', (machine, [keys = null, value = null]) => {
+  if (keys instanceof Unknown) return keys;
+  const dict = new Dict();
+  for (const key of machine.iterate(keys)) put(machine, dict, key, value);
+  dict.order = orderOf(keys);
   return dict;
-}
+});
 
 /** Gives the built-in classes their constructors and methods. All packs share them; none can change them. */
 export function equipTypes(): void {
