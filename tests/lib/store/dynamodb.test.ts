@@ -85,6 +85,7 @@ describe('a store that throttles', () => {
     expect([await callsOfFailing(0, throttled), await callsOfFailing(0.5, throttled)]).toEqual([9, 8]);
     // Conflicts last for milliseconds, and are not metered.
     expect(await callsOfFailing(0.5, conflict)).toBe(60);
+    jest.useRealTimers();
   });
 });
 
