@@ -147,11 +147,11 @@ export class IfAbsent<Value> {
 }
 
 export function updateExpression(changes: object, condition: AnyCondition) {
-  const names: Record<string, string> = { '#revision': 'revision' };
-  const values: Record<string, AttributeValue> = { ':one': { N: '1' } };
+  const names: Record<string, string> = {};
+  const values: Record<string, AttributeValue> = {};
   const sets: string[] = [];
   const removes: string[] = [];
-  const adds = ['#revision :one'];
+  const adds: string[] = [];
   for (const [index, [field, value]] of Object.entries(changes).entries()) {
     if (value === undefined) continue;
     names[`#f${index}`] = field;
@@ -170,7 +170,7 @@ export function updateExpression(changes: object, condition: AnyCondition) {
   const guard = conditionExpression(condition);
   return {
     UpdateExpression: [
-      `ADD ${adds.join(', ')}`,
+      adds.length > 0 && `ADD ${adds.join(', ')}`,
       sets.length > 0 && `SET ${sets.join(', ')}`,
       removes.length > 0 && `REMOVE ${removes.join(', ')}`,
     ]

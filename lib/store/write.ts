@@ -17,7 +17,7 @@ import {
   conditionExpression,
   fromAttributes,
   type Item,
-  toAttribute,
+  Plus,
   toAttributes,
   typedRead,
   updateExpression,
@@ -132,30 +132,18 @@ function alone(write: Write, write_id: string): [operation: string, send: () => 
   return ['DeleteItem', () => dynamodb.send(command).then(() => ({ ...write.key }))];
 }
 
-/** Sets one field, and nothing else: without a new revision, it fails no decision on the record. */
-export async function setAlone(
+/** Without a new revision, so it fails no decision on the record. Changes nothing if the condition doesn't hold. */
+export async function updateQuietly(
   context: Context,
   key: Key,
-  [name, value]: readonly [name: string, value: unknown],
+  changes: object,
   when: AnyCondition,
-): Promise<boolean> {
-  const { ConditionExpression, ExpressionAttributeNames, ExpressionAttributeValues } =
-    conditionExpression(when);
-  const command = new UpdateItemCommand({
-    TableName: tableName(),
-    Key: toAttributes(keyOf(key)),
-    UpdateExpression: 'SET #field = :field',
-    ConditionExpression,
-    ExpressionAttributeNames: { ...ExpressionAttributeNames, '#field': name },
-    ExpressionAttributeValues: { ...ExpressionAttributeValues, ':field': toAttribute(value) },
+): Promise<void> {
+  const where = { TableName: tableName(), Key: toAttributes(keyOf(key)) };
+  const command = new UpdateItemCommand({ ...where, ...updateExpression(changes, when) });
+  await untilAnswered(context, 'UpdateItem', () => dynamodb.send(command)).catch((error: unknown) => {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
   });
-  try {
-    await untilAnswered(context, 'UpdateItem', () => dynamodb.send(command));
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw tooLargeOr(error);
-  }
 }
 
 function putInput({ fields, when }: Write) {
@@ -163,7 +151,8 @@ function putInput({ fields, when }: Write) {
 }
 
 function updateInput({ key, fields, when }: Write) {
-  return { TableName: tableName(), Key: toAttributes(key), ...updateExpression(fields, when) };
+  const changes = { ...fields, revision: new Plus(1) };
+  return { TableName: tableName(), Key: toAttributes(key), ...updateExpression(changes, when) };
 }
 
 function keyInput({ key, when }: Write) {

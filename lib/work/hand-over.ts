@@ -5,7 +5,7 @@ import { describeError, log, withLogFields } from '../log.ts';
 import { always, typedRead } from '../store/items.ts';
 import { heartbeatKey } from '../store/keys.ts';
 import { queryPage } from '../store/read.ts';
-import { put, setAlone } from '../store/write.ts';
+import { put, updateQuietly } from '../store/write.ts';
 import { type Lane, type LaneName, laneNames, lanes, type Owing, shardsOf } from './lanes.ts';
 import { nextLook, timeText } from './owe.ts';
 import { send } from './send.ts';
@@ -102,8 +102,8 @@ async function handOverBatch(
   await send(context, lane, items, delaySeconds);
   await Promise.all(
     items.map((item) => {
-      const next = timeText(nextLook(lane, item, Date.now()));
-      return setAlone(context, item, ['pending_since', next], [['pending_since', '=', item.pending_since]]);
+      const pending_since = timeText(nextLook(lane, item, Date.now()));
+      return updateQuietly(context, item, { pending_since }, [['pending_since', '=', item.pending_since]]);
     }),
   );
 }

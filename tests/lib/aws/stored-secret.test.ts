@@ -103,18 +103,6 @@ describe('a secret by reference', () => {
     expect(ms).toBeLessThan(7000);
   });
 
-  test.each([
-    [256 * 1024, 'taken'],
-    [256 * 1024 + 1, 'unavailable'],
-  ])('of an answer of %i bytes is %s', async (bytes, expected) => {
-    const content = (Value: string) => ({ Parameter: { Value } });
-    const value = 'x'.repeat(bytes - JSON.stringify(content('')).length);
-    answer = { status: 200, content: content(value) };
-    const reading = storedSecret('ssm:/key').read(soon());
-
-    expect(await reading.then(() => 'taken').catch(({ code }) => code)).toBe(expected);
-  });
-
   const noHeader = 'has characters that no header can carry, such as a line break or an accented letter.';
   const jsonObject = 'is a JSON object, not the secret in it.';
   const deleted = { __type: 'InvalidRequestException', message: 'It was marked for deletion.' };

@@ -70,15 +70,6 @@ describe('decide', () => {
     ]);
   });
 
-  test('takes records that were just read for its first round only', async () => {
-    const key = await stored();
-    const seen = { item: await itemOf(key) };
-    const decided = () => decide(context(), { first: { item: key }, seen }, countUp);
-
-    expect(await countRequests(decided)).toEqual({ result: 2, requests: ['UpdateItemCommand'] });
-    expect(await decided()).toBe(3);
-  });
-
   test('reads what the first records name: a record, a range, a page and some fields', async () => {
     const other = await stored();
     const key = await stored({ next: other.pk });
@@ -100,14 +91,5 @@ describe('decide', () => {
     expect(found).toMatchObject({ named: item, range: [item], none: [] });
     expect(found.some).toHaveLength(2);
     expect(found.some).toContainEqual({ ...key, count: 1 });
-  });
-
-  test('throws an error once its writes are stored', async () => {
-    const key = await stored();
-    const error = new Error('full');
-    const writes = [updating<Counter>(key, { count: 9 }, present)];
-
-    await expect(decide(context(), { first: { item: key } }, () => ({ writes, error }))).rejects.toBe(error);
-    expect(await itemOf(key)).toMatchObject({ count: 9 });
   });
 });
