@@ -48,13 +48,16 @@ const soon = () => ({ deadline: Date.now() + 9000 });
 const dayMs = 24 * 60 * 60 * 1000;
 /** A user may be named like a property of every object. */
 const members = { olga: 'owner', mats: 'member', bo: 'owner' } as const;
+const person = (userId: string, isAdmin = false) => {
+  return { userId, isAdmin, authorization: bearer(userId, { admin: isAdmin }) };
+};
 const people = {
   'no person': undefined,
-  stranger: bearer('constructor'),
-  member: bearer('mats'),
-  owner: bearer('olga'),
-  admin: bearer('ada', { admin: true }),
-  blocked: bearer('bo', { admin: true }),
+  stranger: person('constructor'),
+  member: person('mats'),
+  owner: person('olga'),
+  admin: person('ada', true),
+  blocked: person('bo', true),
 } as const;
 const everyone = Object.keys(people) as (keyof typeof people)[];
 
@@ -146,7 +149,7 @@ async function addNodeOf(publisherId: string, nodeId: string, status: string): P
       await invoke(updateHostNode, 'update-host-node', {
         path: { nodeId, version: label, hostNodeName: String(hostNodeName) },
         body: { policy },
-        headers: { authorization: people.admin },
+        headers: { authorization: people.admin.authorization },
       });
 }
 
@@ -180,7 +183,7 @@ function request(
   who: keyof typeof people,
 ) {
   return answerOf(async () => {
-    const headers = { authorization: people[who] };
+    const headers = { authorization: people[who]?.authorization };
     const { status, body: answer } = await invoke(handler, name, { path, body, headers });
     if (status >= 300) {
       const contract = contracts.find(
@@ -305,33 +308,18 @@ const ofVersions = (work: (nodeId: string, version: string) => Promise<unknown>)
 
 /** An owner's change of a version's withdrawal, through every publisher and of every state. */
 function withdrawals(change: typeof withdrawVersion): States {
-  const states: States = {};
   const places = [
-    ...['mine', 'shut', 'gone', 'former', 'long-ago'].map((publisher) => [publisher, 'mine-active', '1.0.0']),
-    ...['mine-banned', 'mine-withdrawn', 'mine-absent', 'theirs-active'].map((node) => [
-      'mine',
-      node,
-      '1.0.0',
-    ]),
-    ...['shut-active', 'shut-banned'].map((node) => ['shut', node, '1.0.0']),
-    ...[...Object.keys(labels), '9.9.9'].map((label) => ['mine', 'mine-active', label]),
+    ...['mine', 'shut', 'gone', 'former', 'long-ago'].map((publisher) => `${publisher}, mine-active 1.0.0`),
+    ...['banned', 'withdrawn', 'absent'].map((kind) => `mine, mine-${kind} 1.0.0`),
+    ...['mine, theirs-active 1.0.0', 'shut, shut-active 1.0.0', 'shut, shut-banned 1.0.0'],
+    ...[...Object.keys(labels), '9.9.9'].map((label) => `mine, mine-active ${label}`),
   ];
-  for (const [publisherId = '', nodeId = '', label = ''] of places)
-    states[`${publisherId}, ${nodeId} ${label}`] = (who) => {
-      const userId = {
-        'no person': '',
-        stranger: 'constructor',
-        member: 'mats',
-        owner: 'olga',
-        admin: 'ada',
-        blocked: 'bo',
-      }[who];
-      const by = who === 'no person' ? operator : { userId, isAdmin: /admin|blocked/.test(who) };
-      const versionId = `${nodeId}-${label}`;
-      const named = { publisherId, nodeId, versionId, by } as const;
-      return operate(() => change(soon(), named))(who);
-    };
-  return states;
+  const askAt = (place: string): Ask => {
+    const [publisherId = '', nodeId = '', label = ''] = place.split(/,? /);
+    const named = { publisherId, nodeId, versionId: `${nodeId}-${label}` };
+    return (who) => operate(() => change(soon(), { ...named, by: people[who] ?? operator }))(who);
+  };
+  return Object.fromEntries(places.map((place) => [place, askAt(place)]));
 }
 
 /** What the service finds when an archive has arrived. */
