@@ -24,8 +24,6 @@ const file: ZipFile = { name: 'node.py', data: 'print("hello")\n' };
 const good = zip([file]);
 const zeros = Buffer.alloc(1_000_000);
 const noise = deflateRawSync(randomBytes(1000));
-/** Large enough to be unpacked piece by piece. */
-const large = randomBytes(1_100_000);
 const bytes = (...values: number[]) => Buffer.from(values);
 
 const pair = (name: string | Buffer, more: Partial<ZipFile> = {}) =>
@@ -261,12 +259,9 @@ const rejected: Record<string, Record<string, Buffer>> = {
     'bytes after the packed data': with_({
       packed: Buffer.concat([deflateRawSync(String(file.data)), Buffer.from('hidden')]),
     }),
-    ...Object.fromEntries(
-      [1, 500_000].map((count) => [
-        `${count} bytes after the packed data of a large file`,
-        with_({ data: large, packed: Buffer.concat([deflateRawSync(large), Buffer.alloc(count)]) }),
-      ]),
-    ),
+    'bytes long after the packed data': with_({
+      packed: Buffer.concat([deflateRawSync(String(file.data)), Buffer.alloc(500_000)]),
+    }),
     'a missing descriptor that is announced': with_({ flags: describedAfter }),
     'a descriptor of 64 bits': zip([{ ...described(file), after: Buffer.alloc(24) }]),
     'a descriptor that is not announced': with_({ after: descriptor(file) }),

@@ -3,11 +3,10 @@ import { begunVersionsKey, nodeVersionKey, publishingKey } from '../../../lib/st
 import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
 import { stopDate } from '@node-registry/testing/clock';
 import { failCalls, intercept } from '../../support/intercept.ts';
-import { invoke, type Result } from '../../support/invoke.ts';
+import { publish as publishAs } from '../../support/publish.ts';
 import { lines } from '../../support/logged-lines.ts';
 import { addNode, addPublisher, addToken, setFields, storedItem } from '../../support/registry.ts';
 import { bearer } from '../../support/tokens.ts';
-import { handler } from '../../../functions/publish-node-version.ts';
 import { forgetPending } from '../../../lib/registry/pending-versions.ts';
 import { setVariables } from '../../support/variables.ts';
 
@@ -25,13 +24,11 @@ beforeEach(async () => {
   token = await addToken(publisherId);
 });
 
-function publish(nodeId: string, version = '1.0.0'): Promise<Result> {
-  return invoke(handler, 'publish-node-version', {
-    path: { publisherId, nodeId: `${nodeId}-${publisherId}` },
-    body: { personal_access_token: token, node: {}, node_version: { version } },
-    headers: { authorization: bearer('olga', { expiresInSeconds: 3 * 86_400 }) },
+const publish = (node: string, version = '1.0.0') =>
+  publishAs({
+    ...{ publisherId, nodeId: `${node}-${publisherId}`, version, token },
+    as: bearer('olga', { expiresInSeconds: 3 * 86_400 }),
   });
-}
 
 const versions = ['1.0.0', '1.0.1', '1.0.2'] as const;
 
