@@ -10,7 +10,7 @@ import '../support/in-order.ts';
 const operator = { operator: 'admin' };
 const soon = () => ({ deadline: Date.now() + 5000 });
 const gitHub = 'https://token.actions.githubusercontent.com';
-const job = ['--repository', 'octo/nodes', '--workflow', 'release.yml'];
+const job = ['--repository', 'octo/nodes', '--workflow', '.github/workflows/release.yml'];
 
 async function history(publisher: string): Promise<[string, string][]> {
   const records = await adminJson('history', 'publisher', publisher);
@@ -41,18 +41,6 @@ describe('npm run admin -- trust', () => {
       ['trust remove', detail],
       ['trust add', detail],
     ]);
-  });
-
-  test('accepts GitLab by its name, and a workflow file with its folder', async () => {
-    await addPublisher('names', {});
-    const gitlab = ['--repository', 'group/sub/nodes', '--workflow', '.gitlab-ci.yml', '--issuer', 'gitlab'];
-    const folder = ['--repository', 'octo/nodes', '--workflow', '.github/workflows/release.yaml'];
-
-    expect(await adminJson('trust', 'add', 'names', ...gitlab)).toMatchObject({
-      issuer: 'https://gitlab.com',
-      workflow: '.gitlab-ci.yml',
-    });
-    expect(await adminJson('trust', 'add', 'names', ...folder)).toMatchObject({ workflow: 'release.yaml' });
   });
 
   test.each([
