@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RegoEngine, TemplateFile } from '@aws/cloudformation-validate';
 import { expect, test } from '@jest/globals';
-import type { Template } from '../../infra/plugins/framework.ts';
 import { foldConditions } from '../../infra/plugins/fold-conditions.ts';
 import { directory } from '@node-registry/testing/folders';
 import { packagedStage } from './packaging.ts';
@@ -41,23 +40,8 @@ test.each(['minimal', 'full'] as const)(
   },
 );
 
-test('a template has no part that a condition switches off, and none that nothing decides', () => {
-  const Type = 'AWS::SNS::Topic';
-  const choice = (name: string) => ({ 'Fn::If': [name, 'on', { Ref: 'AWS::NoValue' }] });
-  const Properties = { TopicName: choice('IsOn'), Tags: [choice('IsOff')] };
-  const template: Template = {
-    Resources: {
-      Kept: { Type, DependsOn: ['Dropped'], Properties },
-      Dropped: { Type, Condition: 'IsOff', Properties: {} },
-    },
-    Outputs: { Dropped: { Condition: 'IsOff' } },
-  };
-  foldConditions(template, { IsOn: true, IsOff: false });
+test('a part whose condition nothing decides is an error', () => {
+  const template = { Resources: {}, Outputs: { Odd: { Condition: 'IsOdd' } } };
 
-  expect(template).toEqual({
-    Resources: { Kept: { Type, Properties: { TopicName: 'on', Tags: [] } } },
-    Outputs: {},
-  });
-  const unknown = { Resources: {}, Outputs: { Odd: { Condition: 'IsOdd' } } };
-  expect(() => foldConditions(unknown, {})).toThrow('Nothing decides the condition IsOdd.');
+  expect(() => foldConditions(template, {})).toThrow('Nothing decides the condition IsOdd.');
 });

@@ -58,26 +58,6 @@ describe('the roles', () => {
     }
   });
 
-  test.each([
-    ['s3:PutObject', '/archives/*', ['FinalizeUploadRole']],
-    ['s3:PutObjectTagging', '/archives/*', ['FinalizeUploadRole', 'AlignRegistryRole', 'AdministrationRole']],
-    ['cloudfront:CreateInvalidation', `\${Downloads}`, ['AlignRegistryRole', 'AdministrationRole']],
-    ['s3:PutObject', '/index/*', ['WriteIndexRole', 'WriteCatalogRole', 'AdministrationRole']],
-    ['s3:PutObject', '/pages/*', ['WriteIndexRole', 'WriteCatalogRole', 'AdministrationRole']],
-    ['s3:PutObject', '/status/*', ['DeliverNotificationsRole']],
-    ['s3:PutObject', '/staging/*', ['PublishNodeVersionRole']],
-    ['secretsmanager:GetSecretValue', 'NotificationSigningKey}', ['DeliverNotificationsRole']],
-    ['sqs:ReceiveMessage', 'DeliverQueue.Arn}', ['DeliverNotificationsRole']],
-    ['sqs:ReceiveMessage', 'ExtractQueue.Arn}', ['ExtractHostNodesRole']],
-  ])('let %s of %s be called by %j alone', (action, place, roles) => {
-    const allowed = allStatements().filter(
-      ([, { Action, Resource }]) =>
-        [Action].flat().includes(action) && [Resource].flat().some((each) => asText(each).endsWith(place)),
-    );
-
-    expect(allowed.map(([role]) => role)).toEqual(roles);
-  });
-
   test('grant the table, the bucket and the queues as the tests let each function reach them', () => {
     const packaged = [...statements(stage.template)].map(
       ([role, list]) => [role, JSON.parse(ownText(list)).filter(isServed)] as const,
