@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { parameters } from '../../infra/parameters/parameters.ts';
+import { authenticate } from '../../lib/auth/access-tokens.ts';
+import { configure, inCamelCase, tokens } from '../../lib/config.ts';
 import { createSigningKey, publicKeyOf, signClaims } from '../../tools/local/issuer.ts';
 
 /** The table of docs/deploy.md is held to the code with tokens as each issuer makes them. */
@@ -66,16 +68,9 @@ test.each(Object.entries(issuers))(
     const aud = String(row?.tokenAudience);
     for (const [parameter, value] of Object.entries(row ?? {}))
       expect(parameters[parameter]?.problemsOf(String(value))).toEqual([]);
-    Object.assign(process.env, {
-      TOKEN_ISSUER: row?.tokenIssuer,
-      TOKEN_KEY_SET_URL: row?.tokenKeySetUrl,
-      TOKEN_KEY_SET: JSON.stringify({ keys: [publicKeyOf(key)] }),
-      TOKEN_AUDIENCE: aud,
-      ADMIN_CLAIM: row?.adminClaim,
-      ADMIN_CLAIM_VALUE: row?.adminClaimValue,
-    });
-    jest.resetModules();
-    const { authenticate } = await import('../../lib/auth/access-tokens.ts');
+    const given = Object.keys(tokens.variables()).map((name) => [name, row?.[inCamelCase(name)]]);
+    const TOKEN_KEY_SET = JSON.stringify({ keys: [publicKeyOf(key)] });
+    configure({ ...Object.fromEntries(given), TOKEN_KEY_SET });
     const now = Math.floor(Date.now() / 1000);
     const common = { iss: row?.tokenIssuer, sub: 'olga', iat: now, exp: now + 60 };
     const send = (claims: Claims) => authenticate(`Bearer ${signClaims(key, { ...common, ...claims })}`);
