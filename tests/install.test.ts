@@ -33,6 +33,18 @@ describe('an npm script', () => {
     for (const script of starting)
       expect(script).toMatch(/^node -r \.\/tools\/install\/check\.cjs \S+\.ts\b/);
   });
+
+  const tools = Object.entries(scripts).flatMap(([name, script]) => {
+    const args = /^node (-r \S+ \S+)/.exec(script)?.[1];
+    return args === undefined ? [] : [[name, args.split(' ')] as const];
+  });
+
+  test.each(tools)('npm run %s explains itself instead of running, for --help', async (name, args) => {
+    const { status, stdout, stderr } = await runProgram(process.execPath, [...args, '--help']);
+
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(new RegExp(`^Usage: (?:npm (?:run )?)?${name} `));
+  });
 });
 
 describe('on an older Node', () => {

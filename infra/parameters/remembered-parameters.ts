@@ -18,20 +18,16 @@ export function rememberedIn({ Metadata, Resources }: Template): Values | 'none'
   return Object.values(Resources).some(({ Type }) => Type === 'AWS::Lambda::Function') ? 'unknown' : 'none';
 }
 
-/** Its purpose is to change. */
-const alwaysChanging = new Set(['restart']);
-const maxShown = 120;
-
 /** What a deployment with other parameters would change, in sentences. */
 export function changesBetween(before: Values, now: Values, defaults: Values): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort();
-  const shown = (value: string) => (value.length > maxShown ? `${value.slice(0, maxShown)}…` : value);
   return names.flatMap((name) => {
     const [then, next] = [before, now].map((values) => values[name] || defaults[name] || '');
-    if (alwaysChanging.has(name) || then === next) return [];
+    // The purpose of this one is to change.
+    if (name === 'restart' || then === next) return [];
     if (!(name in parameters)) return [`${name}, which this release doesn't know, would fall away: ${then}`];
-    if (!now[name]) return [`${name} would fall away: ${shown(String(then))}`];
-    return [`${name} would be ${shown(String(next))}, and was ${shown(then || 'not given')}`];
+    if (!now[name]) return [`${name} would fall away: ${then}`];
+    return [`${name} would be ${next}, and was ${then || 'not given'}`];
   });
 }
 

@@ -11,7 +11,7 @@ import { unzip } from '@node-registry/testing/unzip';
 import { sampleEvent } from '../support/invoke.ts';
 import { endpointNames } from '../support/operation-names.ts';
 import { untilEnd } from '../support/serve.ts';
-import { type Packaged, packagedStage, unzipInto } from './packaging.ts';
+import { camelCase, type Packaged, packagedStage, unzipInto } from './packaging.ts';
 
 const expected: Record<string, number> = {
   ...Object.fromEntries((await loadContracts()).map(({ name, status }) => [fileOf(name), status])),
@@ -43,10 +43,6 @@ const simulators = untilEnd(await startSimulators());
 beforeAll(async () => {
   [first, second] = await Promise.all([packagedStage('direct'), packagedStage('full'), seed()]);
 });
-
-function camelCase(name: string): string {
-  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
 
 function zipOf(name: string, { zips }: Packaged = first): Buffer {
   return zips.get(camelCase(name)) ?? Buffer.alloc(0);

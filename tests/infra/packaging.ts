@@ -129,10 +129,12 @@ export async function rejectionOf(flags: readonly string[], project = '.'): Prom
   }
 }
 
+export function camelCase(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** The functions by their names in serverless.yml. */
-export const functionNames = readdirSync('functions').map((file) =>
-  file.replace('.ts', '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
-);
+export const functionNames = readdirSync('functions').map((file) => camelCase(file.replace('.ts', '')));
 
 /** Those without a route: an unknown fault of theirs fails the invocation. */
 export function eventFunctions(stage: Packaged): string[] {

@@ -81,7 +81,6 @@ test.each<[before: object, now: object, changes: string[]]>([
   [{ site: 'on' }, { site: 'off' }, ['site would be off, and was on']],
   [{}, { alarmTopicArn: 'arn' }, ['alarmTopicArn would be arn, and was not given']],
   [{ gone: '1' }, {}, ["gone, which this release doesn't know, would fall away: 1"]],
-  [{}, { tokenKeySet: 'k'.repeat(200) }, [`tokenKeySet would be ${'k'.repeat(120)}…, and was not given`]],
 ])('compares %j with %j by what they mean', (before, now, changes) => {
   expect(changesBetween({ ...before }, { ...now }, { rateLimit: '200', site: 'off' })).toEqual(changes);
 });

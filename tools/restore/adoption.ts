@@ -14,13 +14,8 @@ const identifiers: Record<string, (properties: Record<string, unknown>, secretAr
 /** They refer to resources that the import can't create. */
 const added = ['NotificationConfiguration', 'LoggingConfiguration'];
 
-export interface Adoption {
-  template: Pick<Template, 'Metadata' | 'Resources'>;
-  resources: object[];
-}
-
 /** The template and the list for `create-change-set --change-set-type IMPORT`, of a packaged stage. */
-export function adoptionOf(packaged: Template, secretArn = ''): Adoption {
+export function adoptionOf(packaged: Template, secretArn = '') {
   const kept = Object.entries(identifiers).flatMap(([id, identify]) => {
     const resource = packaged.Resources[id];
     return resource ? [{ id, resource, identify }] : [];
