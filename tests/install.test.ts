@@ -31,7 +31,7 @@ describe('an npm script', () => {
 
     expect(starting.length).toBeGreaterThan(10);
     for (const script of starting)
-      expect(script).toMatch(/^node -r \.\/tools\/install\/check\.cjs \S+\.ts\b/);
+      expect(script).toMatch(/^node -r \.\/tools\/install\/check\.cjs (?:--\S+ )?\S+\.ts\b/);
   });
 
   const tools = Object.entries(scripts).flatMap(([name, script]) => {

@@ -6,7 +6,7 @@ import { releaseKey } from '../../lib/store/keys.ts';
 import { deploymentProblem, type Release, release, tableState, writeRelease } from '../../infra/release.ts';
 import { upgradeTable } from '../../tools/admin/upgrade.ts';
 import { type Cut, cutProblems } from '../../tools/release/release-rules.ts';
-import { createTable } from '../../tools/local/dynamodb.ts';
+import { createTable } from '../../tools/local/table.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { emptyTable, readTable } from '../support/table-image.ts';
 

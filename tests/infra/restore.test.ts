@@ -6,7 +6,7 @@ import type { Part } from '../../infra/plugins/references.ts';
 import { release, writeRelease } from '../../infra/release.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
 import { tableName } from '../../lib/store/dynamodb.ts';
-import { createTable } from '../../tools/local/dynamodb.ts';
+import { createTable } from '../../tools/local/table.ts';
 import { type Aws, restoreTable } from '../../tools/restore/restore-table.ts';
 import { emptyTable, readTable } from '../support/table-image.ts';
 import { setVariables } from '../support/variables.ts';

@@ -11,7 +11,6 @@ import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signa
 import { localEnvironment } from '../../tools/local/addresses.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
-import { notificationPublicKey } from '../../tools/local/public-key.ts';
 import { findFreePort } from '../../tools/processes/ports.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import type * as RegistryModule from '@node-registry/registry-client';
@@ -84,7 +83,7 @@ test('a CI job of the stack’s own issuer is known, and rejected for its reposi
 
 describe('docs/notifications.md, run as printed', () => {
   test('names the public key of the local stack, as the banner and the studio do', async () => {
-    const key = notificationPublicKey();
+    const key = String(keys[0]?.publicKey);
 
     expect(document).toContain(`\`${key}\``);
     expect(stack.token('PUBLIC_KEY')).toBe(key);

@@ -7,7 +7,7 @@ import { isListening } from '@node-registry/command-line/is-listening';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import { until } from '@node-registry/testing/until';
 import { accessibilityProblems, inBrowser, openPage } from '@node-registry/testing/browser';
-import { partOf } from '../../tools/local/stack-processes.ts';
+import { processesOf } from '../../tools/local/stack-processes.ts';
 import '../support/in-order.ts';
 
 jest.setTimeout(120_000);
@@ -166,17 +166,14 @@ test.each(Object.entries(shown))(
   },
 );
 
-/** Whether a process of the group still runs. A zombie does not. */
-async function isGroupAlive(group: number): Promise<boolean> {
-  const { stdout } = await run('ps', ['-eo', 'pgid=,stat=']);
-  return stdout.split('\n').some((line) => new RegExp(`^\\s*${group}\\s+[^Z]`).test(line));
-}
+/** A zombie has no memory. */
+const isRunning = () => processesOf(stack).some(({ kilobytes }) => kilobytes > 0);
 
 test('keeps data between starts, and leaves no process behind after Ctrl-C', async () => {
   await request('PUT', '/publishers/demo/nodes/demo-node', { author: 'kept' }, owner());
-  expect(await isGroupAlive(stack.group)).toBe(true);
+  expect(isRunning()).toBe(true);
   await stack.stop({ keepData: true });
-  expect(await isGroupAlive(stack.group)).toBe(false);
+  expect(isRunning()).toBe(false);
   await expect(fetch(`${stack.apiUrl}/bulk/nodes/versions`)).rejects.toThrow();
 
   stack = await startLocalStack(stack.place);
@@ -185,7 +182,8 @@ test('keeps data between starts, and leaves no process behind after Ctrl-C', asy
 });
 
 test('ends the whole stack with a sentence when its DynamoDB dies', async () => {
-  process.kill(partOf(stack, /--db-path /).pid, 'SIGKILL');
+  const database = processesOf(stack).find(({ commandLine }) => commandLine.includes('--db-path '));
+  process.kill(Number(database?.pid), 'SIGKILL');
   await until(async () => !(await isListening(stack.pagesUrl, 60_000)));
   await stack.stop();
 

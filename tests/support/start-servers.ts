@@ -7,7 +7,7 @@ import { loadOperations } from '../../infra/operations.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { variablesOf } from '../../infra/template/environment.ts';
 import { statementsOfAll } from '../../infra/template/roles.ts';
-import { tableDefinition } from '../../tools/local/dynamodb.ts';
+import { tableDefinition } from '../../tools/local/table.ts';
 import { startStrictDynamoDb } from '../../tools/local/dynamodb-conflicts.ts';
 import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { startS3 } from '../../tools/local/s3.ts';

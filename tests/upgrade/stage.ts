@@ -7,7 +7,7 @@ import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { tableName } from '../../lib/store/dynamodb.ts';
 import { laneNames, lanes } from '../../lib/work/lanes.ts';
 import { streamRecord } from '../../tools/local/follow-table.ts';
-import { createTable } from '../../tools/local/dynamodb.ts';
+import { createTable } from '../../tools/local/table.ts';
 import { startStrictDynamoDb } from '../../tools/local/dynamodb-conflicts.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';

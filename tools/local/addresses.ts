@@ -74,3 +74,6 @@ export const localEnvironment = {
   SITE_URL: localAddress(ports.site),
   SITE_LINKS: `Local stack=${localAddress(ports.pages)}/, API reference=${localAddress(ports.pages)}/reference/`,
 };
+
+/** The public half of NOTIFICATION_SIGNING_KEY, for receivers. */
+export const notificationPublicKey = 'whpk_Xa4haDloh0te2RafrwLthJ2vPyf6DB43e8xeqeljcjA=';

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { parse } from 'yaml';
 
 /** In CloudFormation's format. */
 interface CorsRule {
@@ -14,7 +13,14 @@ interface CorsRule {
  * The requests that pages may send to the local bucket: those that the deployed bucket allows, and downloads, because
  * the local bucket also replaces the distribution. Pages of this machine may send them, from any origin.
  */
-export async function localCorsRules(): Promise<CorsRule[]> {
+export function localCorsRules(): Promise<CorsRule[]> {
+  known ??= readRules();
+  return known;
+}
+
+let known: Promise<CorsRule[]> | undefined;
+
+async function readRules(): Promise<CorsRule[]> {
   const [archives, downloads] = await Promise.all(
     ['infra/template/archives.yml', 'infra/template/downloads.yml'].map(readYaml),
   );
@@ -32,6 +38,8 @@ export async function localCorsRules(): Promise<CorsRule[]> {
 }
 
 async function readYaml(file: string) {
+  // 15 MB that only a page's request needs.
+  const { parse } = await import('yaml');
   return parse(await readFile(file, 'utf8'), { logLevel: 'error' });
 }
 

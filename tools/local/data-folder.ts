@@ -3,7 +3,6 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { release } from '../../infra/release.ts';
 import { parseObject } from '../../lib/json.ts';
 import { listen } from '../processes/ports.ts';
 
@@ -26,7 +25,8 @@ const maxAnswerMs = 60_000;
 
 /** The release, and the table that it makes: an index can't be added to an older one. */
 export async function writer(): Promise<string> {
-  return `${release.name} ${hash('sha256', await readFile('infra/template/table.yml')).slice(0, 16)}`;
+  const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+  return `${version} ${hash('sha256', await readFile('infra/template/table.yml')).slice(0, 16)}`;
 }
 
 /**

@@ -1,16 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import {
-  CreateTableCommand,
-  type CreateTableCommandInput,
-  DynamoDBClient,
-  type GlobalSecondaryIndex,
-  ResourceInUseException,
-  UpdateTimeToLiveCommand,
-} from '@aws-sdk/client-dynamodb';
-import { parse } from 'yaml';
 import { findFreePort } from '../processes/ports.ts';
 import { startProcess } from '../processes/start-process.ts';
 import type { Server } from './reverse-proxy.ts';
@@ -36,49 +26,6 @@ export async function startDynamoDb(file?: string, onEnd?: (sentence: string) =>
 function hiddenHost(): string {
   const part = () => randomInt(1, 255);
   return process.platform === 'darwin' ? '127.0.0.1' : `127.${part()}.${part()}.${part()}`;
-}
-
-/** A client of the embedded DynamoDB, which accepts any key. */
-function localClient(endpoint: string): DynamoDBClient {
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  return new DynamoDBClient({ endpoint, region: 'us-east-1', credentials });
-}
-
-/** Creates the table as deployed, unless it exists. */
-export async function createTable(url: string, tableName: string): Promise<void> {
-  const client = localClient(url);
-  const { TimeToLiveSpecification, ...definition } = await tableDefinition();
-  try {
-    await client.send(new CreateTableCommand({ ...definition, TableName: tableName }));
-    await client.send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification }));
-  } catch (error) {
-    if (!(error instanceof ResourceInUseException)) throw error;
-  } finally {
-    client.destroy();
-  }
-}
-
-type TableDefinition = CreateTableCommandInput & {
-  TimeToLiveSpecification: { AttributeName: string; Enabled: boolean };
-};
-
-/** The table of the template, for a server without its limits. */
-export async function tableDefinition(): Promise<TableDefinition> {
-  const file = parse(await readFile('infra/template/table.yml', 'utf8'));
-  const { GlobalSecondaryIndexes, TimeToLiveSpecification, ...properties } = file.Resources.Table.Properties;
-  const { BillingMode, AttributeDefinitions, KeySchema, LocalSecondaryIndexes } = properties;
-  return {
-    TableName: '',
-    BillingMode,
-    AttributeDefinitions,
-    KeySchema,
-    LocalSecondaryIndexes,
-    // A ceiling on throughput limits costs, which don't exist here.
-    GlobalSecondaryIndexes: GlobalSecondaryIndexes.map(
-      ({ OnDemandThroughput: _, ...index }: GlobalSecondaryIndex) => index,
-    ),
-    TimeToLiveSpecification,
-  };
 }
 
 function findBinary(): string {

@@ -3,30 +3,26 @@ import { createPublicIndex, createRegistryClient } from '@node-registry/registry
 import { refreshIndex } from '../../lib/downloads/count-downloads.ts';
 import { changeNumbers, dayBefore, publicDays } from '../../lib/registry/numbers.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
+import { bucketName, localAddress, localDirectory, ports } from './addresses.ts';
 import { demo } from './demo.ts';
 import examples from './examples.json' with { type: 'json' };
 import { zipOf } from './demo-archive.ts';
+import { issueToken, loadSigningKey } from './issuer.ts';
 import { admit } from './seed.ts';
 
 const { publishers, nodes } = examples;
 type Example = (typeof nodes)[number];
 
-interface Place {
-  apiUrl: string;
-  downloadsUrl: string;
-  /** Of the demo's owner. */
-  accessToken: string;
-}
-
 const maxTries = 60;
 const pauseMs = 500;
 
-/**
- * Publishes the example nodes that are missing, and resolves once the index has them. It goes through
- * the API, as their publishers would.
+/*
+ * A part of npm start: publishes the example nodes that are missing, through the API as their publishers would,
+ * and ends once the index has them.
  */
-export async function publishExamples({ apiUrl, downloadsUrl, accessToken }: Place): Promise<void> {
-  const registry = createRegistryClient({ baseUrl: apiUrl, accessToken });
+async function publishExamples(): Promise<void> {
+  const accessToken = issueToken(await loadSigningKey(localDirectory), { user: demo.owner });
+  const registry = createRegistryClient({ baseUrl: localAddress(ports.api), accessToken });
   const publish = async ({ publisher, id, node, versions, ...pack }: Example) => {
     for (const version of versions) {
       const archive = await archiveOf(pack, version.version);
@@ -56,6 +52,7 @@ export async function publishExamples({ apiUrl, downloadsUrl, accessToken }: Pla
     }),
   );
   await countDownloads(nodes.filter(({ id }) => missing.has(id)));
+  const downloadsUrl = `${localAddress(ports.s3)}/${bucketName}`;
   for (let tries = 0; tries < maxTries; tries += 1) {
     // Each reads anew: an index keeps what it has read for a while.
     const catalog = await createPublicIndex({ downloadsUrl }).catalog();
@@ -102,3 +99,5 @@ async function countDownloads(nodes: readonly Example[]): Promise<void> {
     nodes.map(({ id }) => nodeKey(id)),
   );
 }
+
+await publishExamples();

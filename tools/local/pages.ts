@@ -9,10 +9,10 @@ import { ceilingOf } from '../../lib/attempts/price.ts';
 import { parseObject } from '../../lib/json.ts';
 import { referencePage } from '../openapi/reference-page.ts';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
+import { notificationPublicKey } from './addresses.ts';
 import { demo } from './demo.ts';
 import { demoArchive } from './demo-archive.ts';
 import { isOwnPage, localOnly } from './local-only.ts';
-import { notificationPublicKey } from './public-key.ts';
 import type { RequestLog } from './request-log.ts';
 import { studioConfig, studioNav, studioPage, tryPage } from './studio-files.ts';
 
@@ -72,7 +72,7 @@ async function routesOf({ apiUrl, tokens }: Pages): Promise<Routes> {
   const config = await studioConfig(apiUrl, {
     ...Object.fromEntries(users),
     'The demo publisher’s token': demo.personalAccessToken,
-    'The key that signs notifications': notificationPublicKey(),
+    'The key that signs notifications': notificationPublicKey,
   });
   const json = (content: object): Page => ({ type: types.json, content: JSON.stringify(content) });
   return {

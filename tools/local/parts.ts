@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { localKeys, startSimulators } from '../simulators/start-simulators.ts';
 import { audience, issuerName } from './addresses.ts';
-import { createTable } from './dynamodb.ts';
+import { createTable } from './table.ts';
 import { queues } from './queues.ts';
 import type { Server } from './reverse-proxy.ts';
 import { startS3 } from './s3.ts';

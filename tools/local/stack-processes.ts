@@ -5,20 +5,14 @@ interface Process {
   pid: number;
   /** Resident memory. */
   kilobytes: number;
+  commandLine: string;
 }
 
-/** The process of a local stack that runs the functions. */
-export function apiProcess(stack: LocalStack): Process {
-  return partOf(stack, /^\S*node .*tools\/local\/start\.ts/);
-}
-
-/** The process of a local stack whose command line matches. */
-export function partOf({ group }: LocalStack, commandLine: RegExp): Process {
+/** All processes of a local stack, npm included. */
+export function processesOf({ group }: LocalStack): Process[] {
   const text = execFileSync('ps', ['-eo', 'pgid=,pid=,rss=,args='], { encoding: 'utf8' });
-  for (const line of text.split('\n')) {
-    const [, pgid, pid, kilobytes, args = ''] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
-    if (Number(pgid) === group && commandLine.test(args))
-      return { pid: Number(pid), kilobytes: Number(kilobytes) };
-  }
-  throw new Error(`The local stack has no process ${commandLine}.`);
+  const processes = text.matchAll(/^ *(\d+) +(\d+) +(\d+) +(.*)$/gm);
+  return [...processes].flatMap(([, pgid, pid, kilobytes, commandLine = '']) =>
+    Number(pgid) === group ? { pid: Number(pid), kilobytes: Number(kilobytes), commandLine } : [],
+  );
 }

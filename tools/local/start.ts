@@ -12,6 +12,7 @@ import {
   localDirectory,
   localEnvironment,
   neededPorts,
+  notificationPublicKey,
   portProblem,
   ports,
   tableName,
@@ -21,7 +22,6 @@ import { banner } from './banner.ts';
 import { consumeQueue, type QueueHandler } from './consume-queue.ts';
 import { lockFolder, runningStack } from './data-folder.ts';
 import { demo } from './demo.ts';
-import { createTable } from './dynamodb.ts';
 import { startStrictDynamoDb } from './dynamodb-conflicts.ts';
 import { followTable } from './follow-table.ts';
 import { routesOf, startGateway } from './gateway.ts';
@@ -37,7 +37,6 @@ import {
   timeoutMsOf,
 } from './local-stage.ts';
 import { referencePath, startPages } from './pages.ts';
-import { notificationPublicKey } from './public-key.ts';
 import { queues } from './queues.ts';
 import { createRequestLog } from './request-log.ts';
 import { startS3 } from './s3.ts';
@@ -101,7 +100,7 @@ async function start({ fresh = false, empty = false }: Options): Promise<void> {
     run(startPages({ port: ports.pages, apiUrl: listening['HTTP API'], tokens, requests })),
     run(startSite(ports.site, s3Url)),
     run(startAccount(ports.account)),
-    startService(dynamodbUrl),
+    startService(),
   ]);
   const home = localAddress(ports.pages);
   const pages = {
@@ -110,26 +109,27 @@ async function start({ fresh = false, empty = false }: Options): Promise<void> {
     'Your account': localAddress(ports.account),
     'API reference': home + referencePath,
   };
-  const shown = { ownerToken, adminToken, publicKey: notificationPublicKey() };
+  const shown = { ownerToken, adminToken, publicKey: notificationPublicKey };
   const seconds = (performance.now() - began) / 1000;
   process.stdout.write(banner({ seconds, listening: { ...listening, ...pages }, ...shown }));
   started.resolve();
   // The pages are built too.
   await stopBundler();
-  if (!empty) await addExamples(ownerToken);
+  if (!empty) await addExamples();
 }
 
 type Lister = (event: object, invocation: ReturnType<typeof invocationOf>) => Promise<void>;
 const listMs = 60_000;
 
 /** After the first answer: nobody waits for them. */
-async function addExamples(accessToken: string): Promise<void> {
-  const { publishExamples } = await import('./examples.ts');
-  const downloadsUrl = `${localAddress(ports.s3)}/${bucketName}`;
-  await publishExamples({ apiUrl: localAddress(ports.api), downloadsUrl, accessToken })
+async function addExamples(): Promise<void> {
+  await runApart('tools/local/examples.ts')
     // The lists of nodes are otherwise minutes late.
     .then(async () => (await loadStarted<Lister>('write-catalog'))({}, invocationOf(listMs)))
-    .catch((error: Error) => stopping || say(`The example nodes are not complete: ${error.message}`));
+    .catch(
+      (error: Error) =>
+        stopping.signal.aborted || say(`The example nodes are not complete: ${error.message}`),
+    );
 }
 
 /** For serverless.yml, which reads the URLs from here, and for the functions' own modules in the seed. */
@@ -146,18 +146,24 @@ function setEnvironment(dynamodbUrl: string, s3Url: string): void {
   });
 }
 
-async function startService(dynamodbUrl: string): Promise<void> {
-  const [stage, sqs] = await Promise.all([readStage(), startStores(), build()]);
+async function startService(): Promise<void> {
+  const build = runApart('infra/bundle/build.ts');
+  const [stage, sqs] = await Promise.all([readStage(), startStores(), build]);
   say('The stores are up, and the functions are built.');
-  const isNew = await fillStores(dynamodbUrl);
-  say(isNew ? 'The demo publisher is seeded.' : `The data in ${localDirectory} is kept.`);
+  process.stdout.write(await runApart('tools/local/fill-stores.ts'));
   await startApi(stage);
   await consumeQueues(stage, sqs);
 }
 
-/** In a process of its own, which takes its 650 MB along when it ends. */
-async function build(): Promise<void> {
-  await promisify(execFile)(process.execPath, [...process.execArgv, 'infra/bundle/build.ts']);
+/** Runs a program to its end. Its process takes along its memory: 650 MB for the build, 100 MB with the AWS SDK. */
+async function runApart(program: string): Promise<string> {
+  const args = [...process.execArgv, program];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { signal: stopping.signal }).catch(
+    ({ stderr, message }) => {
+      throw new Error(stderr.trim() || message);
+    },
+  );
+  return stdout;
 }
 
 /** The functions run in this process, the ones that no request calls too. */
@@ -209,23 +215,6 @@ async function loadStarted<Handler>(name: string): Promise<Handler> {
   return loadFunction(name);
 }
 
-async function fillStores(dynamodbUrl: string): Promise<boolean> {
-  await createTable(dynamodbUrl, tableName);
-  await upgradeStores();
-  const { seed } = await import('./seed.ts');
-  return seed();
-}
-
-/** Does the work of `npm run admin -- upgrade`: here, nothing could serve the data meanwhile. */
-async function upgradeStores(): Promise<void> {
-  const { dynamodb: client } = await import('../../lib/store/dynamodb.ts');
-  const { upgradeTable } = await import('../admin/upgrade.ts');
-  const { from, to } = await upgradeTable({ client, name: tableName }).catch((error: Error) => {
-    throw new Error(`${error.message} To start without these data: npm start -- --fresh`);
-  });
-  if (from !== to && from !== 'empty') say(`The data are upgraded from ${from} to ${to}.`);
-}
-
 /** Shows progress until everything is up. */
 function say(sentence: string): void {
   process.stdout.write(`${sentence}\n`);
@@ -250,11 +239,11 @@ async function requireFreePorts(): Promise<void> {
   }
 }
 
-let stopping = false;
+const stopping = new AbortController();
 
 async function stop(exitCode: number): Promise<void> {
-  if (stopping) return;
-  stopping = true;
+  if (stopping.signal.aborted) return;
+  stopping.abort();
   // Otherwise, stopping would wait for functions that wait for the banner.
   started.resolve();
   await Promise.allSettled(parts.map(async (part) => (await part).stop()));
@@ -263,7 +252,7 @@ async function stop(exitCode: number): Promise<void> {
 
 /** Without one of its processes the stack would keep listening and answer only errors. */
 function stopWithout(sentence: string): void {
-  if (stopping) return;
+  if (stopping.signal.aborted) return;
   process.stderr.write(`${sentence} The local stack stops too; start it again with npm start.\n`);
   void stop(1);
 }
