@@ -61,7 +61,7 @@ async function linesOf(id: string, pieces = 16): Promise<object[]> {
 }
 
 const page = async (key: string) => (await readObject(key)).text;
-const messageOf = (keys: Key[]) => eventOf([{ MessageId: 'a-message', Body: JSON.stringify({ keys }) }]);
+const messageOf = (keys: Key[]) => eventOf([{ id: 'a-message', body: JSON.stringify({ keys }) }]);
 
 /** What the first publisher brings. */
 const first = new Map<string, Awaited<ReturnType<typeof read>>>();

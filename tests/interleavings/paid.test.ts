@@ -41,8 +41,8 @@ async function waiting(): Promise<NotificationRecord[]> {
 /** The queue shows the messages of all notifications that wait. */
 async function deliver(id: string) {
   const messages = (await waiting()).map(({ id: notification, pk, sk, tries }) => ({
-    MessageId: notification,
-    Body: JSON.stringify({ pk, sk, tries }),
+    id: notification,
+    body: JSON.stringify({ pk, sk, tries }),
   }));
   return messages.length === 0
     ? { isDone: true }
@@ -53,7 +53,7 @@ async function deliver(id: string) {
 async function poll(id: string) {
   const { pk, sk } = taskKey(taskHash(path().task));
   return ended(
-    pollProviders(eventOf([{ MessageId: pk, Body: JSON.stringify({ pk, sk, tries: 0 }) }]), invocation(id)),
+    pollProviders(eventOf([{ id: pk, body: JSON.stringify({ pk, sk, tries: 0 }) }]), invocation(id)),
   );
 }
 

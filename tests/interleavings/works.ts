@@ -88,7 +88,7 @@ export async function align(id: string, items?: readonly Item[]): Promise<Ending
     (item) => laneOf(alignedRecord(item)) === 'align',
   );
   for (const { pk, sk, tries } of owing) {
-    const message = { MessageId: id, Body: JSON.stringify({ pk, sk, tries }) };
+    const message = { id, body: JSON.stringify({ pk, sk, tries }) };
     await alignRegistry(messagesOf([message]), invocation(id));
   }
   return { isDone: owing.length === 0 };

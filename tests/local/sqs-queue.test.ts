@@ -1,20 +1,19 @@
 import { expect, test } from '@jest/globals';
 import { drainQueue } from '../../tools/local/consume-queue.ts';
-import { Queue } from '../../tools/local/sqs-queue.ts';
+import { type Message, Queue } from '../../tools/local/sqs-queue.ts';
 
 test('shows a message again after its visibility, which its first receipt then does not delete', async () => {
   const queue = new Queue(30);
-  const receive = () =>
-    queue.receive({ max: 10, waitSeconds: 0, visibilitySeconds: 30 }, new AbortController().signal);
+  const receive = async () => (await queue.receive(10)) as [Message];
   queue.send('body');
   const [first] = await receive();
   expect(await receive()).toEqual([]);
   queue.advance(30_000);
   const [second] = await receive();
-  queue.remove(String(first?.ReceiptHandle));
+  queue.remove(first);
 
-  expect([queue.bodies, second?.Attributes.ApproximateReceiveCount]).toEqual([['body'], '2']);
-  queue.remove(String(second?.ReceiptHandle));
+  expect([queue.bodies, second.receives]).toEqual([['body'], 2]);
+  queue.remove(second);
   expect(queue.bodies).toEqual([]);
 });
 

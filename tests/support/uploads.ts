@@ -100,5 +100,5 @@ export function sha256(bytes: Buffer): string {
 /** The message about a version that owes work, after some tries; null: as an upload's event has it sent. */
 export function workEvent({ nodeId, version }: Pick<Upload, 'nodeId' | 'version'>, tries: number | null = 0) {
   const body = { ...nodeVersionKey(nodeId, version), tries };
-  return messagesOf([{ MessageId: 'a-message', Body: JSON.stringify(body) }]);
+  return messagesOf([{ id: 'a-message', body: JSON.stringify(body) }]);
 }

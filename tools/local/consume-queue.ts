@@ -1,7 +1,6 @@
-import type { Message } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { type Invocation, invocationOf } from './invocation.ts';
-import type { Queue } from './sqs-queue.ts';
+import type { Message, Queue } from './sqs-queue.ts';
 
 export type QueueHandler = (event: SQSEvent, invocation: Invocation) => Promise<SQSBatchResponse | undefined>;
 
@@ -22,17 +21,17 @@ const drainMs = 30_000;
  * messages that the function doesn't report as failed are deleted.
  */
 export function consumeQueue(source: EventSource): { stop: () => Promise<void> } {
-  const { queue, load, timeoutMs, batchSize: max, maximumConcurrency: length } = source;
-  const stopping = new AbortController();
-  const { signal } = stopping;
+  const { queue, load, timeoutMs, batchSize, maximumConcurrency: length } = source;
   const pass: QueueHandler = async (...given) => (await load())(...given);
   const workers = Array.from({ length }, async () => {
-    while (!signal.aborted && !queue.isClosed)
+    while (!queue.isClosed) {
+      const messages = await queue.receive(batchSize, waitSeconds);
       // Nothing is deleted after a crash; the function has logged why.
-      await passBatch(queue, pass, timeoutMs, { max, waitSeconds, signal }).catch(() => {});
+      if (messages.length > 0) await passBatch(queue, messages, pass, timeoutMs).catch(() => {});
+    }
   });
   const stop = async () => {
-    stopping.abort();
+    queue.close();
     await Promise.all(workers);
   };
   return { stop };
@@ -40,54 +39,46 @@ export function consumeQueue(source: EventSource): { stop: () => Promise<void> }
 
 /** Passes the visible messages to a handler in this process, batch by batch. Returns their number. */
 export async function drainQueue(queue: Queue, handler: QueueHandler, max = 10): Promise<number> {
-  const { signal } = new AbortController();
-  for (let messages = 0; ; ) {
-    const passed = await passBatch(queue, handler, drainMs, { max, waitSeconds: 0, signal });
-    if (passed === 0) return messages;
-    messages += passed;
+  for (let count = 0; ; ) {
+    const messages = await queue.receive(max);
+    if (messages.length === 0) return count;
+    await passBatch(queue, messages, handler, drainMs);
+    count += messages.length;
   }
 }
 
 async function passBatch(
   queue: Queue,
+  messages: readonly Message[],
   handler: QueueHandler,
   timeoutMs: number,
-  { signal, ...request }: { max: number; waitSeconds: number; signal: AbortSignal },
-): Promise<number> {
-  const received = await queue.receive({ ...request, visibilitySeconds: queue.visibilitySeconds }, signal);
-  if (received.length === 0) return 0;
-  const result = await handler(eventOf(received), invocationOf(timeoutMs));
+): Promise<void> {
+  const result = await handler(eventOf(messages), invocationOf(timeoutMs));
   const failed = new Set(result?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-  for (const { MessageId, ReceiptHandle } of received)
-    if (!failed.has(MessageId)) queue.remove(ReceiptHandle);
-  return received.length;
+  for (const message of messages) if (!failed.has(message.id)) queue.remove(message);
 }
 
+type Sent = Pick<Message, 'id' | 'body'> & Partial<Message>;
+
 /** The event that Lambda builds from messages. */
-export function eventOf(messages: readonly Pick<Message, 'MessageId' | 'Body'>[]): SQSEvent {
+export function eventOf(messages: readonly Sent[]): SQSEvent {
   return { Records: messages.map(recordOf) };
 }
 
-function recordOf({
-  MessageId = '',
-  ReceiptHandle = '',
-  Body = '',
-  MD5OfBody = '',
-  Attributes,
-}: Message): SQSRecord {
+function recordOf({ id, body, group, sentAt = 0, receives = 1 }: Sent): SQSRecord {
   return {
-    messageId: MessageId,
-    receiptHandle: ReceiptHandle,
-    body: Body,
+    messageId: id,
+    receiptHandle: `${id} ${receives}`,
+    body,
     attributes: {
-      ApproximateReceiveCount: '1',
-      SentTimestamp: '0',
+      ApproximateReceiveCount: String(receives),
+      SentTimestamp: String(sentAt),
       SenderId: 'local',
       ApproximateFirstReceiveTimestamp: '0',
-      ...Attributes,
+      ...(group !== undefined && { MessageGroupId: group }),
     },
     messageAttributes: {},
-    md5OfBody: MD5OfBody,
+    md5OfBody: '',
     eventSource: 'aws:sqs',
     eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:local',
     awsRegion: 'us-east-1',

@@ -1,14 +1,17 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
-interface Message {
+/** A message as it is received. */
+export interface Message {
   id: string;
   body: string;
   group: string | undefined;
   sentAt: number;
-  visibleAt: number;
+  /** How often it was received so far. */
   receives: number;
-  /** The handle of the latest receive; an older one is stale. */
-  handle: string | undefined;
+}
+
+interface Kept extends Message {
+  visibleAt: number;
   /** Shown once more, although it is deleted by then. */
   isDuplicated: boolean;
 }
@@ -18,37 +21,19 @@ interface DeadLetter {
   send: (body: string, group: string | undefined) => void;
 }
 
-interface Request {
-  max: number;
-  waitSeconds: number;
-  visibilitySeconds: number;
-}
-
-/** A message as `ReceiveMessage` returns it. */
-interface Received {
-  MessageId: string;
-  ReceiptHandle: string;
-  Body: string;
-  MD5OfBody: string;
-  Attributes: Record<string, string>;
-}
-
-const lookAgainMs = 20;
-
 /** A standard queue: at least once, in any order. It passes groups on, and leaves fairness to AWS. */
 export class Queue {
-  readonly visibilitySeconds: number;
   /** A test's faults: the share of messages that are shown twice, whether their order is lost, an outage. */
   readonly faults = { duplicates: 0, isShuffled: false, isDown: false };
   isClosed = false;
+  readonly #visibilitySeconds: number;
   readonly #deadLetter: DeadLetter | undefined;
-  readonly #messages = new Map<string, Message>();
-  readonly #byHandle = new Map<string, Message>();
+  readonly #messages = new Map<string, Kept>();
   #skippedMs = 0;
   #changed = Promise.withResolvers<void>();
 
   constructor(visibilitySeconds: number, deadLetter?: DeadLetter) {
-    this.visibilitySeconds = visibilitySeconds;
+    this.#visibilitySeconds = visibilitySeconds;
     this.#deadLetter = deadLetter;
   }
 
@@ -87,7 +72,6 @@ export class Queue {
       sentAt: now,
       visibleAt: now + delaySeconds * 1000,
       receives: 0,
-      handle: undefined,
       isDuplicated: Math.random() < this.faults.duplicates,
     });
     this.#wake();
@@ -95,63 +79,47 @@ export class Queue {
   }
 
   /** Waits until there is a message, or until the caller's time is up. */
-  async receive({ max, waitSeconds, visibilitySeconds }: Request, signal: AbortSignal): Promise<Received[]> {
-    const end = Date.now() + waitSeconds * 1000;
+  async receive(max: number, waitSeconds = 0): Promise<Message[]> {
+    const end = this.#now() + waitSeconds * 1000;
     for (;;) {
-      const taken = signal.aborted || this.isClosed ? [] : this.#take(max, visibilitySeconds);
-      if (taken.length > 0 || signal.aborted || this.isClosed || Date.now() >= end) return taken;
+      const taken = this.isClosed ? [] : this.#take(max);
+      const left = Math.min((end - this.#now()) / 1000, ...this.waits);
+      if (taken.length > 0 || this.isClosed || left <= 0) return taken;
       // A delay or a visibility timeout ends without an event.
       const tick = Promise.withResolvers<void>();
-      const timer = setTimeout(tick.resolve, lookAgainMs);
+      const timer = setTimeout(tick.resolve, left * 1000);
       await Promise.race([this.#changed.promise, tick.promise]);
       clearTimeout(timer);
     }
   }
 
-  /** As on AWS, a stale handle deletes nothing, without an error. */
-  remove(handle: string): void {
-    const message = this.#byHandle.get(handle);
-    if (!message) return;
-    this.#byHandle.delete(handle);
-    if (message.isDuplicated)
-      Object.assign(message, { isDuplicated: false, handle: undefined, visibleAt: 0 });
-    else this.#messages.delete(message.id);
+  /** As on AWS, deletes nothing if the message was received again since, without an error. */
+  remove({ id, receives }: Message): void {
+    const message = this.#messages.get(id);
+    if (message?.receives !== receives) return;
+    if (message.isDuplicated) Object.assign(message, { isDuplicated: false, visibleAt: 0 });
+    else this.#messages.delete(id);
     this.#wake();
   }
 
-  #take(max: number, visibilitySeconds: number): Received[] {
+  #take(max: number): Message[] {
     const now = this.#now();
     const visible = [...this.#messages.values()].filter((message) => this.#isVisible(message, now));
     if (this.faults.isShuffled) visible.sort(() => Math.random() - 0.5);
-    return visible.slice(0, max).map((message) => this.#show(message, now + visibilitySeconds * 1000));
+    return visible.slice(0, max).map((message) => {
+      message.visibleAt = now + this.#visibilitySeconds * 1000;
+      message.receives += 1;
+      return { ...message };
+    });
   }
 
   /** A message that was received too often moves to the dead-letter queue instead. */
-  #isVisible(message: Message, now: number): boolean {
+  #isVisible(message: Kept, now: number): boolean {
     if (message.visibleAt > now) return false;
     if (!this.#deadLetter || message.receives < this.#deadLetter.maxReceiveCount) return true;
     this.#messages.delete(message.id);
     this.#deadLetter.send(message.body, message.group);
     return false;
-  }
-
-  #show(message: Message, visibleAt: number): Received {
-    const { id, body, group, sentAt, handle: stale } = message;
-    if (stale !== undefined) this.#byHandle.delete(stale);
-    const handle = randomUUID();
-    this.#byHandle.set(handle, message);
-    Object.assign(message, { handle, visibleAt, receives: message.receives + 1 });
-    return {
-      MessageId: id,
-      ReceiptHandle: handle,
-      Body: body,
-      MD5OfBody: createHash('md5').update(body).digest('hex'),
-      Attributes: {
-        ApproximateReceiveCount: String(message.receives),
-        SentTimestamp: String(sentAt),
-        ...(group !== undefined && { MessageGroupId: group }),
-      },
-    };
   }
 
   #now(): number {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { isObject, type JsonObject, parseObject } from '../../lib/json.ts';
+import * as z from 'zod/mini';
+import { parseObject } from '../../lib/json.ts';
 import { startHttpServer } from '../processes/http-server.ts';
 import { localOnly } from './local-only.ts';
 import { Queue } from './sqs-queue.ts';
@@ -10,15 +11,6 @@ import { Queue } from './sqs-queue.ts';
  * SQS over HTTP, as strict as AWS for everything that this service relies on. Written by hand: the servers on
  * npm use the query protocol, which today's SDK no longer does, and none of them repeats a message on demand.
  */
-
-class SqsError extends Error {
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
 
 interface QueueSettings {
   visibilitySeconds: number;
@@ -33,7 +25,26 @@ export type Sqs = Awaited<ReturnType<typeof startSqs>>;
 
 const account = '000000000000';
 const maxMessageBytes = 1_048_576;
-const maxBatch = 10;
+// Tab, line feed, carriage return, and the characters of XML.
+const allowedText = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]+$/u;
+
+/** AWS rejects some faults of an entry alone; here the whole batch is rejected. */
+const Batch = z.object({
+  QueueUrl: z.string(),
+  Entries: z
+    .array(
+      z.object({
+        Id: z.string(),
+        MessageBody: z.string().check(
+          z.regex(allowedText),
+          z.refine((body) => Buffer.byteLength(body) <= maxMessageBytes),
+        ),
+        MessageGroupId: z.optional(z.string().check(z.regex(/^[\x21-\x7e]{1,128}$/))),
+        DelaySeconds: z.optional(z.int().check(z.gte(0), z.lte(900))),
+      }),
+    )
+    .check(z.minLength(1), z.maxLength(10)),
+});
 
 export async function startSqs(port: number, settings: Record<string, QueueSettings>, denialOf?: DenialOf) {
   const queues = new Map<string, Queue>();
@@ -45,21 +56,16 @@ export async function startSqs(port: number, settings: Record<string, QueueSetti
     queues.set(name, new Queue(visibilitySeconds, deadLetter));
   }
   const serve = localOnly(async (request, response) => {
-    const answer = await run(queues, request, denialOf).catch((error: unknown) => {
-      if (error instanceof SqsError) return error;
-      throw error;
-    });
-    const isError = answer instanceof SqsError;
+    const body = await text(request);
+    const [status, content] = answerTo(queues, request, body, denialOf?.(request, body));
     const type = { 'content-type': 'application/x-amz-json-1.0' };
-    const body = isError ? { __type: `com.amazonaws.sqs#${answer.code}`, message: answer.message } : answer;
-    const status = isError ? (answer.code === 'ServiceUnavailable' ? 503 : 400) : 200;
-    response.writeHead(status, type).end(JSON.stringify(body));
+    response.writeHead(status, type).end(JSON.stringify(content));
   });
   const { url, stop } = await startHttpServer(serve, port);
   return {
     url,
     queueUrl: (name: string) => `${url}/${account}/${name}`,
-    queue: (name: string) => found(queues, name),
+    queue: (name: string) => queues.get(name) as Queue,
     stop: async () => {
       for (const queue of queues.values()) queue.close();
       await stop();
@@ -67,83 +73,33 @@ export async function startSqs(port: number, settings: Record<string, QueueSetti
   };
 }
 
-function found(queues: ReadonlyMap<string, Queue>, name: string): Queue {
-  const queue = queues.get(name);
-  if (!queue) throw new SqsError('QueueDoesNotExist', 'The specified queue does not exist.');
-  return queue;
-}
+type Answer = [status: number, content: object];
 
-async function run(
+function answerTo(
   queues: ReadonlyMap<string, Queue>,
-  request: IncomingMessage,
-  denialOf?: DenialOf,
-): Promise<object> {
-  const { authorization = '', 'x-amz-target': target = '' } = request.headers;
-  const body = await text(request);
+  { headers: { authorization = '', 'x-amz-target': target = '' } }: IncomingMessage,
+  body: string,
+  denial: string | undefined,
+): Answer {
   if (!/^AWS4-HMAC-SHA256 Credential=[^,]*\/sqs\/aws4_request, /.test(authorization))
-    throw new SqsError('MissingAuthenticationToken', 'The request must be signed for sqs.');
-  const input = parseObject(body);
-  if (!input) throw new SqsError('SerializationException', 'The body is not a JSON object.');
-  const denial = denialOf?.(request, body);
-  if (denial !== undefined) throw new SqsError('AccessDeniedException', denial);
+    return failure('MissingAuthenticationToken', 'The request must be signed for sqs.');
+  if (denial !== undefined) return failure('AccessDeniedException', denial);
   // Nothing else goes over HTTP: the event sources have the queues themselves.
-  if (target !== 'AmazonSQS.SendMessageBatch')
-    throw new SqsError('InvalidAction', `Unknown target ${target}.`);
-  const name = new URL(string(input, 'QueueUrl')).pathname.split('/').at(-1) ?? '';
-  const queue = found(queues, name);
-  if (queue.faults.isDown) throw new SqsError('ServiceUnavailable', 'The queue is down.');
-  return sendBatch(queue, input);
+  if (target !== 'AmazonSQS.SendMessageBatch') return failure('InvalidAction', `Unknown target ${target}.`);
+  const { data, error } = Batch.safeParse(parseObject(body));
+  if (error) return failure('InvalidParameterValue', z.prettifyError(error));
+  const queue = queues.get(new URL(data.QueueUrl).pathname.split('/').at(-1) ?? '');
+  if (!queue) return failure('QueueDoesNotExist', 'The specified queue does not exist.');
+  if (queue.faults.isDown) return failure('ServiceUnavailable', 'The queue is down.', 503);
+  const Successful = data.Entries.map(({ Id, MessageBody, MessageGroupId: group, DelaySeconds = 0 }) => ({
+    Id,
+    MessageId: queue.send(MessageBody, { group, delaySeconds: DelaySeconds }),
+    // The SDK compares it.
+    MD5OfMessageBody: createHash('md5').update(MessageBody).digest('hex'),
+  }));
+  return [200, { Successful }];
 }
 
-// Tab, line feed, carriage return, and the characters of XML.
-const allowedText = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]+$/u;
-const groupShape = /^[\x21-\x7e]{1,128}$/;
-
-function send(queue: Queue, input: JsonObject): object {
-  const body = string(input, 'MessageBody');
-  if (Buffer.byteLength(body) > maxMessageBytes || !allowedText.test(body))
-    throw new SqsError(
-      'InvalidMessageContents',
-      'The body is too long or has characters that are not allowed.',
-    );
-  const group = input.MessageGroupId === undefined ? undefined : string(input, 'MessageGroupId');
-  if (group !== undefined && !groupShape.test(group)) throw invalid('MessageGroupId');
-  const { DelaySeconds: delaySeconds = 0 } = input;
-  if (!Number.isInteger(delaySeconds) || Number(delaySeconds) < 0 || Number(delaySeconds) > 900)
-    throw invalid('DelaySeconds');
-  const id = queue.send(body, { group, delaySeconds: Number(delaySeconds) });
-  return { MessageId: id, MD5OfMessageBody: createHash('md5').update(body).digest('hex') };
-}
-
-/** Each entry succeeds or fails independently. */
-function sendBatch(queue: Queue, input: JsonObject): object {
-  const entries = Array.isArray(input.Entries) ? input.Entries.filter(isObject) : [];
-  if (entries.length === 0) throw new SqsError('EmptyBatchRequest', 'The batch has no entries.');
-  if (entries.length > maxBatch)
-    throw new SqsError('TooManyEntriesInBatchRequest', `The batch has more than ${maxBatch} entries.`);
-  if (new Set(entries.map(({ Id }) => Id)).size < entries.length)
-    throw new SqsError('BatchEntryIdsNotDistinct', 'Two entries have the same Id.');
-  const Successful: object[] = [];
-  const Failed: object[] = [];
-  for (const entry of entries) {
-    const Id = string(entry, 'Id');
-    try {
-      Successful.push({ Id, ...send(queue, entry) });
-    } catch (error) {
-      if (!(error instanceof SqsError)) throw error;
-      Failed.push({ Id, Code: error.code, Message: error.message, SenderFault: true });
-    }
-  }
-  return { Successful, ...(Failed.length > 0 && { Failed }) };
-}
-
-function string(input: JsonObject, name: string): string {
-  const value = input[name];
-  if (typeof value !== 'string' || value === '')
-    throw new SqsError('MissingParameter', `${name} is missing.`);
-  return value;
-}
-
-function invalid(name: string): SqsError {
-  return new SqsError('InvalidParameterValue', `The value of ${name} is not allowed.`);
+function failure(code: string, message: string, status = 400): Answer {
+  return [status, { __type: `com.amazonaws.sqs#${code}`, message }];
 }

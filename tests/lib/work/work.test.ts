@@ -163,7 +163,7 @@ describe('a message', () => {
 
   test('comes again alone if its try could not begin', async () => {
     const items = await Promise.all([owing({}, false), owing({}, false), owing({}, false)]);
-    const messages = items.map((item) => ({ MessageId: item.pk, Body: messageOf(item) }));
+    const messages = items.map((item) => ({ id: item.pk, body: messageOf(item) }));
     const revive = failCalls(dynamodb, 'BatchGetItemCommand', new Error('gone'), items[1]?.pk);
     const handler = worker<Owing>(lane, { handle: async () => 'superseded' });
     const result = await handler(eventOf(messages), invocation);
