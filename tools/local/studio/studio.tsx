@@ -60,7 +60,6 @@ function Studio({ config }: { config: StudioConfig }) {
           <h1 class="unseen">Studio</h1>
           <TaskForm
             {...{ config, operation, body: bodyOf(operation), onChoose: setOperation }}
-            films={tasks.filter(({ state }) => state === 'success')}
             onChange={(body) => setBody(operation, body)}
             onSend={(body) => {
               start(operation, callOf(operation.name), body);

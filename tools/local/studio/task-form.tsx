@@ -12,21 +12,18 @@ import {
   readable,
   withFailure,
 } from './operations.ts';
-import type { Task } from './tasks.ts';
 
 interface FormProps {
   config: StudioConfig;
   operation: Operation;
   body: Fields;
-  /** Films that can be extended. */
-  films: readonly Task[];
   onChoose: (operation: Operation) => void;
   onChange: (body: Fields) => void;
   onSend: (body: Fields) => void;
 }
 
 /** A form made of the contract: what it may cost stands below it before anything is sent. */
-export function TaskForm({ config, operation, body, films, onChoose, onChange, onSend }: FormProps) {
+export function TaskForm({ config, operation, body, onChoose, onChange, onSend }: FormProps) {
   const [failure, setFailure] = useState('');
   const request = withFailure(body, failure);
   const text = readable(request);
@@ -66,7 +63,7 @@ export function TaskForm({ config, operation, body, films, onChoose, onChange, o
           </button>
         ))}
       </div>
-      {operation.name === 'extendVideo' && <FilmChoice {...{ films, body, onChange }} />}
+      {operation.name === 'extendVideo' && !body.video_url && <p>First choose Extend below a film.</p>}
       <div class="fields">{operation.shown.map((name) => fieldOf(name, false))}</div>
       <details>
         <summary>{others.length} more settings</summary>
@@ -117,30 +114,4 @@ function useCeiling(operation: Operation, body: string): number | undefined {
     return () => stop.abort();
   }, [operation, body]);
   return ceiling;
-}
-
-function FilmChoice({ films, body, onChange }: Pick<FormProps, 'films' | 'body' | 'onChange'>) {
-  const choices = films.flatMap(({ title, creations = [] }) => creations.map((film) => ({ title, ...film })));
-  const choose = (id: string) => {
-    const film = choices.find((each) => each.id === id);
-    onChange({ ...body, video_creation_id: film?.id, video_url: film?.url });
-  };
-  return (
-    <div class="field">
-      <label for="film">Film</label>
-      <select
-        id="film"
-        value={String(body.video_creation_id ?? '')}
-        onChange={({ currentTarget }) => choose(currentTarget.value)}
-        required
-      >
-        <option value="">{choices.length === 0 ? 'Make a film first' : 'Choose a finished film'}</option>
-        {choices.map(({ id, title }) => (
-          <option key={id} value={id}>
-            {title}
-          </option>
-        ))}
-      </select>
-    </div>
-  );
 }
