@@ -5,7 +5,7 @@ import { parseObject } from '../../lib/json.ts';
 import { startDynamoDb } from './dynamodb.ts';
 import { type Action, type Attributes, fail, readWrite } from './dynamodb-protocol.ts';
 import { rejectForeign } from './local-only.ts';
-import { endToEndHeaders, type Origin, relay, type Server, startReverseProxy } from './reverse-proxy.ts';
+import { endToEndHeaders, type Listener, relay, type Server, startReverseProxy } from './reverse-proxy.ts';
 
 interface Options {
   port?: number;
@@ -45,85 +45,59 @@ export async function startStrictDynamoDb({
  * transaction with one of them is canceled, and a plain write fails. Plain reads never conflict. Requests
  * that this service doesn't send pass unchanged: BatchWriteItem, TransactGetItems, PartiQL.
  */
-export async function startConflicts(url: string, { port, ...options }: Options = {}): Promise<Server> {
-  const conflicts = new Conflicts(options);
-  return startReverseProxy(url, (...args) => conflicts.handle(...args), port);
-}
-
-class Conflicts {
-  /** The items of running transactions, by table and key. */
-  readonly #items = new Set<string>();
-  readonly #tokens = new Set<string>();
-  readonly #onWrite: Options['onWrite'];
-  readonly #denialOf: Options['denialOf'];
-
-  constructor({ onWrite, denialOf }: Options) {
-    this.#onWrite = onWrite;
-    this.#denialOf = denialOf;
-  }
-
-  async handle(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
+export function startConflicts(url: string, { port, onWrite, denialOf }: Options = {}): Promise<Server> {
+  /** The items of running transactions, by table and key, and their tokens. */
+  const locked = new Set<string>();
+  const report = (status: number | undefined, body: Buffer) => {
+    if (status !== 200 || !onWrite) return;
+    for (const { attributes } of readWrite(body).actions) onWrite(attributes);
+  };
+  const transact = async (body: Buffer, response: ServerResponse, send: Send) => {
+    const { actions, token = '' } = readWrite(body);
+    // A client that lost the connection sends its transaction again while the first one still runs.
+    if (locked.has(token))
+      return fail(response, 'TransactionInProgressException', { Message: inProgressMessage });
+    const names = actions.map(nameOf);
+    const areLocked = names.map((name) => locked.has(name));
+    if (areLocked.includes(true)) return cancel(response, areLocked);
+    if (token !== '') names.push(token);
+    for (const name of names) locked.add(name);
+    // Before the response leaves: a client that knows the result must not meet the locks.
+    const unlock = () => {
+      for (const name of names) locked.delete(name);
+    };
+    const { head, content } = await commit(send).finally(unlock);
+    response.writeHead(Number(head.statusCode), endToEndHeaders(head)).end(content);
+    report(head.statusCode, body);
+  };
+  const handle: Listener = async (request, response, origin) => {
     const foreign = rejectForeign(request);
     if (foreign !== undefined) return void response.writeHead(foreign).end();
     const body = await buffer(request);
-    const denial = this.#denialOf?.(request, body);
+    const denial = denialOf?.(request, body);
     if (denial !== undefined) return fail(response, 'AccessDeniedException', { Message: denial });
     const send = () => origin.send(request, { body });
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
     if (!writes.includes(operation)) return relay(await send(), response);
     const issue = expressionIssue(body);
     if (issue !== undefined) return fail(response, 'ValidationException', { message: issue });
-    if (operation === 'TransactWriteItems') return this.#transact(body, response, send);
-    if (this.#isLocked(body))
+    if (operation === 'TransactWriteItems') return transact(body, response, send);
+    // Most writes meet no transaction, and need not be parsed.
+    if (locked.size > 0 && readWrite(body).actions.some((action) => locked.has(nameOf(action))))
       return fail(response, 'TransactionConflictException', { message: conflictMessage });
     const reply = await send();
     relay(reply, response);
-    this.#report(reply.statusCode, body);
-  }
+    report(reply.statusCode, body);
+  };
+  return startReverseProxy(url, handle, port);
+}
 
-  async #transact(
-    body: Buffer,
-    response: ServerResponse,
-    send: () => Promise<IncomingMessage>,
-  ): Promise<void> {
-    const { actions, token } = readWrite(body);
-    const names = actions.map(nameOf);
-    // A client that lost the connection sends its transaction again while the first one still runs.
-    if (token !== undefined && this.#tokens.has(token))
-      return fail(response, 'TransactionInProgressException', { Message: inProgressMessage });
-    const areLocked = names.map((name) => this.#items.has(name));
-    if (areLocked.includes(true)) return cancel(response, areLocked);
-    const { head, content } = await this.#lock(names, token, async () => {
-      await pause(transactionMs);
-      const head = await send();
-      return { head, content: await buffer(head) };
-    });
-    response.writeHead(Number(head.statusCode), endToEndHeaders(head)).end(content);
-    this.#report(head.statusCode, body);
-  }
+type Send = () => Promise<IncomingMessage>;
 
-  #report(status: number | undefined, body: Buffer): void {
-    if (status !== 200 || !this.#onWrite) return;
-    for (const { attributes } of readWrite(body).actions) this.#onWrite(attributes);
-  }
-
-  /** Unlocks before the response leaves: a client that knows the result must not meet the locks. */
-  async #lock<T>(names: readonly string[], token: string | undefined, work: () => Promise<T>): Promise<T> {
-    for (const name of names) this.#items.add(name);
-    if (token !== undefined) this.#tokens.add(token);
-    try {
-      return await work();
-    } finally {
-      for (const name of names) this.#items.delete(name);
-      if (token !== undefined) this.#tokens.delete(token);
-    }
-  }
-
-  #isLocked(body: Buffer): boolean {
-    // Most writes meet no transaction, and need not be parsed.
-    if (this.#items.size === 0) return false;
-    return readWrite(body).actions.some((action) => this.#items.has(nameOf(action)));
-  }
+async function commit(send: Send): Promise<{ head: IncomingMessage; content: Buffer }> {
+  await pause(transactionMs);
+  const head = await send();
+  return { head, content: await buffer(head) };
 }
 
 /** A unique text for each item. Every table of ours has these two keys. */

@@ -2,7 +2,7 @@ import { Agent, type IncomingMessage, request as sendRequest, type ServerRespons
 import { setTimeout as pause } from 'node:timers/promises';
 import { startHttpServer } from '../processes/http-server.ts';
 
-export interface Origin {
+interface Origin {
   /** Forwards a request, by default with its own body. Resolves with the head of the response. */
   send: (request: IncomingMessage, changes?: { body: Buffer }) => Promise<IncomingMessage>;
 }
