@@ -31,11 +31,11 @@ describe('an npm script', () => {
 
     expect(starting.length).toBeGreaterThan(10);
     for (const script of starting)
-      expect(script).toMatch(/^node -r \.\/tools\/install\/check\.cjs (?:--\S+ )?\S+\.ts\b/);
+      expect(script).toMatch(/^node -r \.\/tools\/install\/check\.cjs (?:--\S+ )*\S+\.ts\b/);
   });
 
   const tools = Object.entries(scripts).flatMap(([name, script]) => {
-    const args = /^node (-r \S+ \S+)/.exec(script)?.[1];
+    const args = /^node (-r (?:\S+ )+?\S+\.ts)/.exec(script)?.[1];
     return args === undefined ? [] : [[name, args.split(' ')] as const];
   });
 
