@@ -8,12 +8,12 @@ export type Item = Record<string, unknown>;
 export type AttributeMap = Record<string, AttributeValue>;
 
 /** Converts plain values to DynamoDB's typed ones, without undefined fields. */
-export function toAttributes(item: object): AttributeMap {
+function toAttributes(item: object): AttributeMap {
   const present = Object.entries(item).filter(([, value]) => value !== undefined);
   return Object.fromEntries(present.map(([name, value]) => [name, toAttribute(value)]));
 }
 
-export function toAttribute(value: unknown): AttributeValue {
+function toAttribute(value: unknown): AttributeValue {
   if (typeof value === 'string') return { S: value };
   if (typeof value === 'number') return { N: String(value) };
   if (typeof value === 'boolean') return { BOOL: value };
