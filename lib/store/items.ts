@@ -8,7 +8,7 @@ export type Item = Record<string, unknown>;
 export type AttributeMap = Record<string, AttributeValue>;
 
 /** Converts plain values to DynamoDB's typed ones, without undefined fields. */
-function toAttributes(item: object): AttributeMap {
+export function toAttributes(item: object): AttributeMap {
   const present = Object.entries(item).filter(([, value]) => value !== undefined);
   return Object.fromEntries(present.map(([name, value]) => [name, toAttribute(value)]));
 }
