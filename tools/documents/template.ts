@@ -13,9 +13,7 @@ export const reviewedFile = 'tests/infra/template.json';
 /** A packaged template as text to review: sorted, and without what each build, commit and hour changes. */
 export function reviewed(template: string): string {
   const release = JSON.stringify(JSON.parse(template).Outputs.Release.Value);
-  const lasting = template
-    .replaceAll(/\/\d{13}-[\w:.-]+\//g, '/')
-    .replaceAll(release, '""');
+  const lasting = template.replaceAll(/\/\d{13}-[\w:.-]+\//g, '/').replaceAll(release, '""');
   return `${written(JSON.parse(lasting), '')}\n`;
 }
 
