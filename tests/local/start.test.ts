@@ -79,7 +79,7 @@ inBrowser('the pages in a browser', () => {
       expect(await accessibilityProblems(page)).toEqual([]);
       const [token = '', ...calls] = (await page
         .locator(
-          'pre.token, section:not([aria-label="Self-service"]) article:has(summary:text-is("Client")) pre.call',
+          'pre.token, section:not([aria-label="Self-service"]) article:has(summary:text-is("Client")) pre.curl',
         )
         .allTextContents()) as string[];
       const statuses = calls.map(async (call) => {

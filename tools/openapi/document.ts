@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Contract } from '../../lib/contract.ts';
 import { type Described, describeAnswers, errorExamples, errorResponses } from './answers.ts';
+import { codeSamples, sampleServer } from './code-samples.ts';
 import { sampleRequest } from './examples.ts';
 import { sampleOf } from './samples.ts';
 import { answerHeaders, headerParameters } from './headers.ts';
@@ -94,7 +95,7 @@ export function describeService(operations: readonly Operation[]): JsonObject {
         url: '{base_url}',
         description: "The deployment's URL; `npm start` has the default",
         // Has no description of its own: swagger-parser, and tools built on it, reject one here.
-        variables: { base_url: { default: 'http://localhost:3000' } },
+        variables: { base_url: { default: sampleServer } },
       },
     ],
     tags,
@@ -144,6 +145,7 @@ function describeOperation(operation: Described, contracts: readonly Contract[])
     ],
     ...(contract.body && { requestBody: { required: true, content } }),
     responses: describeAnswers(operation, contracts),
+    'x-codeSamples': codeSamples(contract, sample),
   };
 }
 

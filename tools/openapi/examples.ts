@@ -10,7 +10,7 @@ import { sampleOf } from './samples.ts';
 
 const requestId = '01J0ZK6Q8N4Y3V5T7R9P2M4W6X';
 
-interface Sample {
+export interface Sample {
   path: Record<string, string>;
   body: JsonObject;
 }

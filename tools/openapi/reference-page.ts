@@ -1,19 +1,11 @@
 import { layout, plainSite } from '@node-registry/site/layout';
 import { type Content, html, Markup } from '@node-registry/site/markup';
 import { marked } from 'marked';
-import { operations } from '../local/studio/operations.ts';
+import { sampleServer } from './code-samples.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the form of our own OpenAPI document is checked where it is made
 type Json = any;
 
-/** The methods of the typed client; those of paid operations are the studio's. */
-const methods: Record<string, string> = {
-  bulkNodeVersions: 'versions.bulk',
-  publishNodeVersion: 'versions.register',
-  updateNode: 'nodes.update',
-  updateHostNode: 'hostNodes.update',
-  ...Object.fromEntries(operations.map(({ name, method }) => [name, method])),
-};
 const limits = 'minimum maximum minLength maxLength minItems maxItems enum default deprecated'.split(' ');
 const maxDepth = 2;
 
@@ -33,20 +25,11 @@ export function referencePage(document: Json, { apiUrl, accessToken, nav }: Refe
   };
   const item = (name: string, given: Json, isRequired: boolean, depth: number): Content => {
     const field = { ...at(given.schema ?? given.anyOf?.[0]), ...at(given) };
-    const types = [field.type].flat().filter((type) => type !== 'null');
     const facts = limits
-      .filter((limit) => limit in field)
-      .map(
-        (limit) =>
-          `${limit} ${[field[limit]]
-            .flat()
-            .filter((value) => value !== null)
-            .join(' | ')}`,
-      );
-    const said = [types.join(' or '), given.in, isRequired && 'required', ...facts]
-      .filter(Boolean)
-      .join(', ');
-    return html`<li><code>${name}</code> <small>${said}</small> ${inline(field.description)}${list(field.items ?? field, depth + 1)}</li>`;
+      .filter((name) => name in field)
+      .map((name) => `${name} ${listed(field[name], ' | ')}`);
+    const said = [listed(field.type, ' or '), given.in, isRequired && 'required', ...facts];
+    return html`<li><code>${name}</code> <small>${said.filter(Boolean).join(', ')}</small> ${inline(field.description)}${list(field.items ?? field, depth + 1)}</li>`;
   };
   const list = (schema: Json, depth = 0): Content => {
     const { properties, required = [] } = at(schema) ?? {};
@@ -57,43 +40,18 @@ export function referencePage(document: Json, { apiUrl, accessToken, nav }: Refe
     return html`<ul class="fields-list">${fields}</ul>`;
   };
   const article = (operation: Json): Content => {
-    const { operationId: name, verb, path, requestBody, security } = operation;
     const parameters: Json[] = (operation.parameters ?? []).map(at);
-    const content = requestBody?.content['application/json'];
-    const body = content && at(Object.values(content.examples ?? {})[0] ?? {}).value;
-    const places = parameters.filter((each) => each.in === 'path');
-    const address = places.reduce(
-      (text, { name, example }) => text.replace(`{${name}}`, encodeURIComponent(example)),
-      path,
+    const samples = operation['x-codeSamples'].map(
+      ({ label, source }: Json) =>
+        html`<details${label === 'curl' && html` open`}><summary>${label}</summary><pre class="${label}" tabindex="0">${source.replaceAll(sampleServer, apiUrl)}</pre></details>`,
     );
-    const token = security.length > 0 && ' \\\n  -H "Authorization: Bearer $OWNER"';
-    const written = (value: Json) => JSON.stringify(value, null, 2);
-    const sent = body && ` \\\n  --json '${written(body).replaceAll("'", `'\\''`)}'`;
-    const values = [
-      ...places.map(({ example }) => `'${example}'`),
-      body && written(body.node_versions ?? body),
-    ];
-    const parts = [
-      places.length > 0 && `path: { ${places.map((each) => `${each.name}: '${each.example}'`).join(', ')} }`,
-      content && `body: ${written(body)}`,
-    ];
-    const account =
-      operation.tags.includes('Self-service') &&
-      `account('${name}', { ${parts.filter(Boolean).join(', ')} })`;
-    const call = methods[name] ? `${methods[name]}(${values.filter(Boolean).join(', ')})` : account;
-    return html`<article id="${name}"><h2>${operation.summary}</h2>
-<p><span class="badge accent">${verb}</span> <code>${path}</code></p>${markdown(operation.description)}
-<details open><summary>curl</summary><pre class="call" tabindex="0">curl -X ${verb} '${apiUrl}${address}'${token}${sent}</pre></details>
-${call && html`<details><summary>Client</summary><pre tabindex="0">await registry.${call};</pre></details>`}
-<details><summary>Fields</summary><ul class="fields-list">${parameters.map((each) => item(each.name, each, each.required, 0))}</ul>${list(content?.schema)}</details>
+    return html`<article id="${operation.operationId}"><h2>${operation.summary}</h2>
+<p><span class="badge accent">${operation.verb.toUpperCase()}</span> <code>${operation.path}</code></p>${markdown(operation.description)}${samples}
+<details><summary>Fields</summary><ul class="fields-list">${parameters.map((each) => item(each.name, each, each.required, 0))}</ul>${list(operation.requestBody?.content['application/json'].schema)}</details>
 <details><summary>Answers</summary>${Object.entries<Json>(operation.responses).map(([status, answer]) => html`<h3>${status}</h3>${markdown(at(answer).description)}${status === '200' && list(at(answer).content['application/json'].schema)}`)}</details></article>`;
   };
   const operations = Object.entries<Json>(document.paths).flatMap(([path, verbs]) =>
-    Object.entries<Json>(verbs).map(([verb, operation]) => ({
-      ...operation,
-      path,
-      verb: verb.toUpperCase(),
-    })),
+    Object.entries<Json>(verbs).map(([verb, operation]) => ({ ...operation, path, verb })),
   );
   const groups: [Json, Json[]][] = document.tags.map((tag: Json) => [
     tag,
@@ -105,20 +63,17 @@ ${call && html`<details><summary>Client</summary><pre tabindex="0">await registr
 <p>Version ${version} <a class="button" href="/reference/try">Try it</a> <a class="button" href="/reference/openapi.json">openapi.json</a></p>
 <div>${markdown(description)}</div><p>The calls run as they stand, once the shell has a token; those of a publisher after “Make a publisher”:</p><pre class="token" tabindex="0">OWNER='${accessToken}'</pre>
 ${groups.map(([{ name, description }, own]) => html`<section aria-label="${name}"><h2 class="part">${name}</h2>${markdown(description)}${own.map(article)}</section>`)}</div></div>`;
-  const page = {
-    title: 'API reference',
-    description: title,
-    path: '/reference/',
-    style: 'studio.css',
-  } as const;
-  return layout(plainSite, { ...page, nav, badge: 'local', main });
+  return layout(plainSite, {
+    ...{ title: 'API reference', description: title, path: '/reference/', style: 'studio.css' },
+    ...{ nav, badge: 'local', main },
+  });
+}
+
+function listed(values: Json, separator: string): string {
+  const given = [values].flat().filter((value) => value !== null && value !== 'null');
+  return given.join(separator);
 }
 
 /** Only for our own document, whose texts have no markup. */
-function markdown(text = ''): Markup {
-  return new Markup(marked.parse(text, { async: false }));
-}
-
-function inline(text = ''): Markup {
-  return new Markup(marked.parseInline(text, { async: false }));
-}
+const markdown = (text = '') => new Markup(marked.parse(text, { async: false }));
+const inline = (text = '') => new Markup(marked.parseInline(text, { async: false }));

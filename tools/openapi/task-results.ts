@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts';
+import { curlSample } from './code-samples.ts';
 import { sampleError } from './examples.ts';
 import { reference } from './schemas.ts';
 
@@ -8,6 +9,7 @@ const about =
 const missing = sampleError('task_not_found');
 
 function operation(
+  path: string,
   operationId: string,
   tag: string,
   task_id: string,
@@ -39,21 +41,25 @@ function operation(
       500: failed('InternalError'),
       default: failed('GatewayAnswer'),
     },
+    'x-codeSamples': [curlSample('GET', path.replace('{task_id}', task_id), true)],
   };
 }
 
 const film = '867913241582301184';
 const picture = '046b6c7f-0b8a-43b9-b35d-6489e6daee91';
 
+const relight = '/proxy/image-provider/v1/ai/image-relight/{task_id}';
+const creations = '/proxy/video-provider/tasks/{task_id}/creations';
+
 /** Not operations of the interface. */
 export const resultPaths: JsonObject = {
-  '/proxy/image-provider/v1/ai/image-relight/{task_id}': {
-    get: operation('relightResult', 'Images', picture, 'RelightReply', {
+  [relight]: {
+    get: operation(relight, 'relightResult', 'Images', picture, 'RelightReply', {
       data: { task_id: picture, status: 'COMPLETED', generated: ['https://images.example/relit.png'] },
     }),
   },
-  '/proxy/video-provider/tasks/{task_id}/creations': {
-    get: operation('taskCreations', 'Videos', film, 'CreationsReply', {
+  [creations]: {
+    get: operation(creations, 'taskCreations', 'Videos', film, 'CreationsReply', {
       ...{ id: film, state: 'success', err_code: '' },
       creations: [{ id: `${film}-1`, url: 'https://videos.example/film.mp4', cover_url: '' }],
     }),

@@ -1,0 +1,53 @@
+import type { Contract } from '../../lib/contract.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { selfServiceContracts } from '../../infra/operations.ts';
+import { operations } from '../local/studio/operations.ts';
+import type { Sample } from './examples.ts';
+
+/** The server in the document and its samples. A page that shows them puts its own in its place. */
+export const sampleServer = 'http://localhost:3000';
+
+/** The methods of the typed client; those of paid operations are the studio's. */
+const methods: Record<string, string> = {
+  bulkNodeVersions: 'versions.bulk',
+  publishNodeVersion: 'versions.register',
+  updateNode: 'nodes.update',
+  updateHostNode: 'hostNodes.update',
+  ...Object.fromEntries(operations.map(({ name, method }) => [name, method])),
+};
+
+/** An operation's call with curl and with the client, as readers of OpenAPI documents show it beside the operation. */
+export function codeSamples(contract: Contract, { path, body }: Sample): JsonObject[] {
+  const { name, method, access } = contract;
+  const address = Object.entries(path).reduce(
+    (text, [key, value]) => text.replace(new RegExp(`{${key}\\+?}`), encodeURIComponent(value)),
+    contract.path,
+  );
+  const sent = contract.body && written(body);
+  const quoted = Object.entries(path).map(([key, value]) => [key, `'${value}'`] as const);
+  const parts = [
+    quoted.length > 0 && `path: { ${quoted.map((pair) => pair.join(': ')).join(', ')} }`,
+    sent && `body: ${sent}`,
+  ];
+  const call = selfServiceContracts.includes(contract)
+    ? `account('${name}', { ${parts.filter(Boolean).join(', ')} })`
+    : `${methods[name]}(${[...quoted.map(([, value]) => value), written(body.node_versions ?? body)].join(', ')})`;
+  return [
+    curlSample(method, address, access !== 'anyone', sent),
+    { lang: 'TypeScript', label: 'Client', source: `await registry.${call};` },
+  ];
+}
+
+/** A call with curl. `$OWNER` is the caller's access token. */
+export function curlSample(verb: string, address: string, hasToken: boolean, body?: string): JsonObject {
+  const parts = [
+    `curl -X ${verb} '${sampleServer}${address}'`,
+    hasToken && '-H "Authorization: Bearer $OWNER"',
+    body && `--json '${body.replaceAll("'", `'\\''`)}'`,
+  ];
+  return { lang: 'Shell', label: 'curl', source: parts.filter(Boolean).join(' \\\n  ') };
+}
+
+function written(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}
