@@ -12,9 +12,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** One version of an object. */
+/** One version of an object. A marker represents a deletion, and has no bytes. */
 export interface Version {
   id: string;
+  isMarker: boolean;
   etag: string;
   sizeBytes: number;
   lastModified: string;
@@ -36,8 +37,10 @@ const historyFile = 'history.json';
  */
 export class S3Objects {
   readonly #directory: string;
-  /** The objects of each used bucket, by key. The last of an object's versions is the current one. */
-  readonly #buckets = new Map<string, Map<string, Version[]>>();
+  /** The last of an object's versions is the current one. */
+  readonly #histories = new Map<string, Version[]>();
+  /** For buckets that were listed: the keys of all objects, including deleted ones. */
+  readonly #keys = new Map<string, Set<string>>();
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -51,8 +54,10 @@ export class S3Objects {
     return this.#history(name);
   }
 
+  /** The current version, unless it is a marker. */
   current(name: ObjectName): Version | undefined {
-    return this.#history(name).at(-1);
+    const last = this.#history(name).at(-1);
+    return last?.isMarker ? undefined : last;
   }
 
   /** The file for the bytes of a version, which readers see as soon as the version is added. */
@@ -82,17 +87,23 @@ export class S3Objects {
     return copied;
   }
 
-  /** Deletes a version for good, if it exists. */
-  remove(name: ObjectName, id: string): void {
-    const kept = this.#history(name).filter((version) => version.id !== id);
-    this.#write(name, kept);
+  /** Deletes a version for good. Returns it, if it existed. */
+  remove(name: ObjectName, id: string): Version | undefined {
+    const versions = this.#history(name);
+    const removed = versions.find((version) => version.id === id);
+    if (!removed) return undefined;
+    this.#write(
+      name,
+      versions.filter((version) => version !== removed),
+    );
     rmSync(join(this.#folder(name), id), { force: true });
+    return removed;
   }
 
   /** The current objects of a bucket after a key, in the order of their keys. */
   *list(bucket: string, prefix: string, after: string): Generator<{ key: string; version: Version }> {
     const last = Buffer.from(after);
-    const keys = [...this.#objectsOf(bucket).keys()]
+    const keys = [...this.#keysOf(bucket)]
       .filter((key) => key.startsWith(prefix))
       .map((key) => ({ key, bytes: Buffer.from(key) }))
       .filter(({ bytes }) => Buffer.compare(bytes, last) > 0)
@@ -103,27 +114,34 @@ export class S3Objects {
     }
   }
 
-  #objectsOf(bucket: string): Map<string, Version[]> {
-    let objects = this.#buckets.get(bucket);
-    if (!objects) {
+  #keysOf(bucket: string): Set<string> {
+    let keys = this.#keys.get(bucket);
+    if (!keys) {
       const directory = join(this.#directory, bucket);
-      const folders = existsSync(directory) ? readdirSync(directory) : [];
-      objects = new Map(folders.flatMap((folder) => historyIn(join(directory, folder))));
-      this.#buckets.set(bucket, objects);
+      keys = new Set(readdirSync(directory).flatMap((folder) => keyIn(join(directory, folder))));
+      this.#keys.set(bucket, keys);
     }
-    return objects;
+    return keys;
   }
 
-  #history({ bucket, key }: ObjectName): Version[] {
-    return this.#objectsOf(bucket).get(key) ?? [];
+  #history(name: ObjectName): Version[] {
+    const folder = this.#folder(name);
+    let versions = this.#histories.get(folder);
+    if (!versions) {
+      const file = join(folder, historyFile);
+      versions = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')).versions as Version[]) : [];
+      this.#histories.set(folder, versions);
+    }
+    return versions;
   }
 
   #write(name: ObjectName, versions: Version[]): void {
     const folder = this.#folder(name);
-    this.#objectsOf(name.bucket).set(name.key, versions);
+    this.#histories.set(folder, versions);
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'history.new'), JSON.stringify({ key: name.key, versions }));
     renameSync(join(folder, 'history.new'), join(folder, historyFile));
+    this.#keys.get(name.bucket)?.add(name.key);
   }
 
   /** A key may be longer than a file name, and may contain characters that a file name must not. */
@@ -132,11 +150,9 @@ export class S3Objects {
   }
 }
 
-function historyIn(folder: string): [key: string, versions: Version[]][] {
+function keyIn(folder: string): string[] {
   const file = join(folder, historyFile);
-  if (!existsSync(file)) return [];
-  const { key, versions } = JSON.parse(readFileSync(file, 'utf8'));
-  return [[key, versions]];
+  return existsSync(file) ? [JSON.parse(readFileSync(file, 'utf8')).key] : [];
 }
 
 /** As long as S3's ids. */

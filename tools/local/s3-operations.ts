@@ -1,5 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import type { S3Event } from 'aws-lambda';
+import { deniedTag } from '../../lib/bucket/bucket.ts';
 import { checkedText, checkSums, element, store, tagsIn, xml } from './s3-bodies.ts';
 import { accessDenied, noSuchKey, preconditionFailed, S3Error } from './s3-error.ts';
 import { createdEvent } from './s3-events.ts';
@@ -11,7 +13,7 @@ import { checkSignature } from './s3-signatures.ts';
 export type DenialOf = (request: IncomingMessage, isListing?: boolean) => string | undefined;
 
 /** Readers get the denials of the bucket's policy for the distribution (infra/template/archives.yml). */
-const isDenied = ({ tags }: Version) => tags?.['node-registry'] === 'denied';
+const isDenied = ({ tags }: Version) => tags?.[deniedTag.Key] === deniedTag.Value;
 
 const maxListed = 1000;
 
@@ -26,9 +28,9 @@ export interface Answer {
 export class S3 {
   readonly #objects: S3Objects;
   readonly #denialOf: DenialOf;
-  readonly #onUpload: (event: object) => void;
+  readonly #onUpload: (event: S3Event) => void;
 
-  constructor(objects: S3Objects, denialOf: DenialOf, onUpload: (event: object) => void) {
+  constructor(objects: S3Objects, denialOf: DenialOf, onUpload: (event: S3Event) => void) {
     this.#objects = objects;
     this.#denialOf = denialOf;
     this.#onUpload = onUpload;
@@ -56,10 +58,7 @@ export class S3 {
           ? this.#put(request, url.searchParams, target, String(digest))
           : this.#copy(request, target);
       case 'DELETE':
-        // The service deletes versions for good, and makes no delete markers.
-        if (target.versionId === undefined) break;
-        this.#objects.remove(target, target.versionId);
-        return { status: 204, headers: { 'x-amz-version-id': target.versionId } };
+        return this.#delete(target);
     }
     throw new S3Error(501, 'NotImplemented', 'The local S3 does not have this operation.');
   }
@@ -110,10 +109,11 @@ export class S3 {
       const headers = storedHeaders(request);
       const etag = `"${sums.md5.toString('hex')}"`;
       const lastModified = new Date().toISOString();
-      const version = { id, etag, sizeBytes: sums.sizeBytes, lastModified, headers };
+      const version = { id, isMarker: false, etag, sizeBytes: sums.sizeBytes, lastModified, headers };
       this.#objects.add(target, version);
       // S3's events are late, and never part of the request.
-      if (target.key.startsWith('staging/')) setImmediate(() => this.#onUpload(createdEvent(target)));
+      if (target.key.startsWith('staging/'))
+        setImmediate(() => this.#onUpload(createdEvent(target, version)));
       return { status: 200, headers: { etag, 'x-amz-version-id': id } };
     } catch (error) {
       await rm(file, { force: true });
@@ -157,6 +157,27 @@ export class S3 {
     throw new S3Error(405, 'MethodNotAllowed', 'The specified method is not allowed against this resource.');
   }
 
+  /** Without a version, adds a delete marker; otherwise deletes this version for good. */
+  #delete(target: Target): Answer {
+    const marker: Version = {
+      id: newVersionId(),
+      isMarker: true,
+      etag: '',
+      sizeBytes: 0,
+      lastModified: new Date().toISOString(),
+      headers: {},
+    };
+    if (target.versionId === undefined) this.#objects.add(target, marker);
+    const removed = target.versionId === undefined ? marker : this.#objects.remove(target, target.versionId);
+    return {
+      status: 204,
+      headers: {
+        'x-amz-version-id': removed?.id ?? target.versionId,
+        ...(removed?.isMarker && { 'x-amz-delete-marker': 'true' }),
+      },
+    };
+  }
+
   #list({ bucket }: Target, query: URLSearchParams): Answer {
     const prefix = query.get('prefix') ?? '';
     const token = query.get('continuation-token');
@@ -195,6 +216,8 @@ export class S3 {
     }
     const version = this.#objects.versionsOf(target).find(({ id }) => id === versionId);
     if (!version) throw new S3Error(404, 'NoSuchVersion', 'The specified version does not exist.');
+    if (version.isMarker)
+      throw new S3Error(405, 'MethodNotAllowed', 'The specified version is a delete marker.');
     return version;
   }
 
