@@ -5,36 +5,11 @@ const maxFolderDepth = 64;
 /** The limits of the file systems of Linux and macOS. */
 const maxSegmentBytes = 255;
 
-type Rules = readonly (readonly [pattern: RegExp, problem: string])[];
-
-/** What a name must not have; `$&` is what was found. */
-const ofText: Rules = [
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  [/[\x00-\x1F\x7F-\x9F\u2028\u2029\uFFFD]/, 'has characters that are not text. Rename the file.'],
-  [invisible, 'has invisible characters. Rename the file.'],
-  [/\\/, 'has a backslash. Make the zip with "/" between folders.'],
-  [/^(?:[A-Za-z]:)?\//, 'is an absolute path. Zip the folder with relative paths.'],
-  [/^[A-Za-z]:/, 'begins with $&, which Windows takes for a drive. Rename it.'],
-];
-
-const ofFolders: Rules = [
-  [/(?:^|\/)\.\.(?:\/|$)/, 'leads out of the folder with "..". Zip from inside the folder.'],
-  [/\/\/|(?:^|\/)\.(?:\/|$)/, 'is not a plain path. Make the zip without "." and "//" in names.'],
-  [
-    new RegExp(`(?:/[^/]*){${maxFolderDepth + 1}}`),
-    `is nested in more than ${maxFolderDepth} folders. Use fewer.`,
-  ],
-];
-
-const windows = 'cannot be written on Windows. Rename it.';
-
 /** Windows gives these characters another meaning, cuts final dots and spaces, and opens devices by name. */
-const ofSystems: Rules = [
-  // A version number as on VMS. unzip cuts it off, for archives from any system.
-  [/;\d*(?=\/|$)/, 'ends in $&, which some programs cut off. Rename it.'],
-  [/[<>:"|?*]/, windows],
-  [/[. ](?:\/|$)/, windows],
-  [/(?:^|\/)(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[1-9\u00b9\u00b2\u00b3]) *(?:[./]|$)/i, windows],
+const notOnWindows = [
+  /[<>:"|?*]/,
+  /[. ](?:\/|$)/,
+  /(?:^|\/)(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[1-9\u00b9\u00b2\u00b3]) *(?:[./]|$)/i,
 ];
 
 /**
@@ -54,28 +29,55 @@ export function checkName(name: string): void {
   if (name.length > maxNameLength) {
     throw badName(name, `has more than ${maxNameLength} characters. Shorten it.`);
   }
-  check(name, ofText);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  if (/[\x00-\x1F\x7F-\x9F\u2028\u2029\uFFFD]/.test(name)) {
+    throw badName(name, 'has characters that are not text. Rename the file.');
+  }
+  if (invisible.test(name)) throw badName(name, 'has invisible characters. Rename the file.');
+  if (name.includes('\\')) throw badName(name, 'has a backslash. Make the zip with "/" between folders.');
+  if (/^(?:[A-Za-z]:)?\//.test(name)) {
+    throw badName(name, 'is an absolute path. Zip the folder with relative paths.');
+  }
+  if (/^[A-Za-z]:/.test(name)) {
+    throw badName(
+      name,
+      `begins with ${quote(name.slice(0, 2))}, which Windows takes for a drive. Rename it.`,
+    );
+  }
   const { 1: long, 2: short } = ofProgram.exec(withoutIgnorable(name)) ?? [];
   const program = programs[(long ?? short ?? '').toLowerCase()];
   if (program) {
     throw badName(name, `belongs to ${program}, which runs what such a folder configures. Leave it out.`);
   }
-  check(name, ofFolders);
-  const isTooLong = (segment: string) => Buffer.byteLength(segment) > maxSegmentBytes;
-  if (name.length * 3 > maxSegmentBytes && name.split('/').some(isTooLong)) {
-    throw badName(name, `has a part longer than ${maxSegmentBytes} bytes. Shorten it.`);
+  checkSegments(name);
+  checkEnding(name);
+  if (notOnWindows.some((pattern) => pattern.test(name))) {
+    throw badName(name, 'cannot be written on Windows. Rename it.');
   }
-  check(name, ofSystems);
 }
 
-function check(name: string, rules: Rules): void {
-  for (const [pattern, problem] of rules) {
-    const [found] = pattern.exec(name) ?? [];
-    if (found !== undefined)
-      throw badName(
-        name,
-        problem.replace('$&', () => quote(found)),
-      );
+function checkSegments(name: string): void {
+  const segments = withoutSlash(name).split('/');
+  if (segments.includes('..')) {
+    throw badName(name, 'leads out of the folder with "..". Zip from inside the folder.');
+  }
+  if (segments.includes('.') || segments.includes('')) {
+    throw badName(name, 'is not a plain path. Make the zip without "." and "//" in names.');
+  }
+  if (segments.length - Number(!isFolderName(name)) > maxFolderDepth) {
+    throw badName(name, `is nested in more than ${maxFolderDepth} folders. Use fewer.`);
+  }
+  const isTooLong = (segment: string) => Buffer.byteLength(segment) > maxSegmentBytes;
+  if (name.length * 3 > maxSegmentBytes && segments.some(isTooLong)) {
+    throw badName(name, `has a part longer than ${maxSegmentBytes} bytes. Shorten it.`);
+  }
+}
+
+/** A version number as on VMS. unzip cuts it off, for archives from any system. */
+function checkEnding(name: string): void {
+  const [ending] = /;\d*(?=\/|$)/.exec(name) ?? [];
+  if (ending !== undefined) {
+    throw badName(name, `ends in ${quote(ending)}, which some programs cut off. Rename it.`);
   }
 }
 
