@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { crc32, createInflateRaw } from 'node:zlib';
+import { crc32, createInflateRaw, inflateRawSync, type InputType, type ZlibOptions } from 'node:zlib';
 import { parseExtraFields } from 'yauzl';
 import { type ArchiveFile, ByteSource, localHeader } from './archive-file.ts';
 import {
@@ -145,6 +145,10 @@ function checkStated(entry: ArchiveEntry, stated: Sizes): void {
   if (stated.crc32 !== entry.crc32) throw damaged(entry.name);
 }
 
+/** Entries up to this size are unpacked in one piece: a stream costs more than a small file's bytes. */
+const maxWholeBytes = 1024 * 1024;
+const chunkBytes = 128 * 1024;
+
 /** Reads an entry's data and unpacks it into a counter, which proves the sizes in the directory. */
 async function readData(source: ByteSource, entry: ArchiveEntry): Promise<void> {
   const seen = { bytes: 0, crc32: 0 };
@@ -155,19 +159,47 @@ async function readData(source: ByteSource, entry: ArchiveEntry): Promise<void> 
   };
   if (isStored(entry)) {
     for await (const chunk of source.next(entry.packedBytes)) count(chunk);
+  } else if (Math.max(entry.packedBytes, entry.bytes) <= maxWholeBytes) {
+    count(inflateWhole(await source.take(entry.packedBytes), entry));
   } else {
-    await inflate(source, entry, count);
+    await inflateInPieces(source, entry, count);
   }
   if (seen.bytes !== entry.bytes) throw untrueSize(entry.name);
   if (seen.crc32 !== entry.crc32) throw damaged(entry.name);
 }
 
-async function inflate(
+function inflateWhole(packed: Buffer, entry: ArchiveEntry): Buffer {
+  try {
+    const { buffer, engine } = inflateRawSync(packed, wholeOptions(entry));
+    if (engine.bytesWritten !== packed.length) throw hiddenBytes();
+    return buffer;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_BUFFER_TOO_LARGE') throw untrueSize(entry.name);
+    throw code?.startsWith('Z_') ? damaged(entry.name) : error;
+  }
+}
+
+declare module 'node:zlib' {
+  /** The result of the option `info`, which the types omit. */
+  function inflateRawSync(
+    packed: InputType,
+    options: ZlibOptions & { info: true },
+  ): { buffer: Buffer; engine: { bytesWritten: number } };
+}
+
+/** One byte more than stated: a bomb fails in the first piece, and an honest file needs no second one. */
+function wholeOptions({ bytes }: ArchiveEntry): ZlibOptions & { info: true } {
+  const minChunkBytes = 64;
+  return { info: true, maxOutputLength: bytes + 1, chunkSize: Math.max(bytes + 1, minChunkBytes) };
+}
+
+async function inflateInPieces(
   source: ByteSource,
   entry: ArchiveEntry,
   count: (chunk: Buffer) => void,
 ): Promise<void> {
-  const inflater = createInflateRaw();
+  const inflater = createInflateRaw({ chunkSize: chunkBytes });
   try {
     await pipeline(Readable.from(source.next(entry.packedBytes)), inflater, async (unpacked) => {
       for await (const chunk of unpacked) count(chunk);

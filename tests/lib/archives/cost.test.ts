@@ -1,3 +1,5 @@
+import { createHook } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
 import { expect, jest, test } from '@jest/globals';
 import { checkArchive } from '@node-registry/registry-rules/archives/check-archive';
 import { inMemory } from '../../support/archive-files.ts';
@@ -17,6 +19,30 @@ async function minTimes(one: () => unknown, other: () => unknown): Promise<[numb
   }
   return times;
 }
+
+test('checkArchive checks a small file without a stream or a thread of its own', async () => {
+  const count = 200;
+  // 15 KB each, and half of that packed.
+  const archive = zip(
+    Array.from({ length: count }, (_, index) => ({
+      name: `${index}.py`,
+      data: randomBytes(7500).toString('hex'),
+    })),
+  );
+  const created: Record<string, number> = {};
+  const hook = createHook({
+    init(_, type) {
+      created[type] = (created[type] ?? 0) + 1;
+    },
+  }).enable();
+  await checkArchive(inMemory(archive));
+  hook.disable();
+
+  const { PROMISE: promises = 0, ...others } = created;
+  expect(promises).toBeLessThan(count * 40);
+  expect(others).toMatchObject({ ZLIB: count });
+  expect(Object.values(others).reduce((sum, number) => sum + number, 0)).toBeLessThan(count * 1.5);
+});
 
 test('checkArchive takes time in proportion to the archive, even with deep and similar names', async () => {
   const folders = 'folder-of-14/'.repeat(62);
