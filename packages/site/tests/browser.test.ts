@@ -108,7 +108,7 @@ inBrowser('the site in a browser', () => {
 
   test('leads an old address to the page, and back to the place in the list', async () => {
     await open('/site/index.html#/nodes/relight');
-    await page.waitForURL('**/nodes/relight');
+    await page.waitForURL(`${host.url}/nodes/relight`);
     await page.goto(`${host.url}/search?q=sampler`);
     await status(/nodes$/);
     await page.getByRole('button', { name: /Show more/ }).click();
