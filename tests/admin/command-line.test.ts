@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
-import { dynamodb } from '../../lib/store/dynamodb.ts';
+import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { localAddress, ports } from '../../tools/local/addresses.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { serve } from '../support/serve.ts';
@@ -14,6 +14,7 @@ import { runProgram } from '@node-registry/testing/run-program';
 import { commands } from '../../tools/admin/commands.ts';
 import { sentenceFor } from '../../tools/admin/command.ts';
 import { runCommandLine } from '../../tools/admin/program.ts';
+import { upgradeTable } from '../../tools/admin/upgrade.ts';
 import { chooseTarget, describeTarget } from '../../tools/admin/target.ts';
 
 /** The words of command lines, as a shell passes them on. */
@@ -101,7 +102,8 @@ describe('--help', () => {
   });
 
   test('shows examples that a shell passes on as they are meant, the command line accepts, and write only if they may, with history', async () => {
-    // What the examples name, so that they do not end at something that does not exist.
+    // What the examples name, so that they do not end at something that does not exist, in a table of this release.
+    await upgradeTable({ client: dynamodb, name: tableName() });
     await addPublisher('acme', { olga: 'owner' });
     await addNode('acme', 'demo-node');
     for (const version of ['1.0.0', '1.2.0']) await addVersion('acme', 'demo-node', version);
