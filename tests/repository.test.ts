@@ -466,7 +466,7 @@ describe('the lines', () => {
     // Self-service: its routes, commands and page
     62: [2390, 290, -88, 2027, 1052],
     // Ceremony of tests, and two releases side by side
-    63: [-177, -90, 1, -350, -1715],
+    63: [-177, -90, 1, -350, -1716],
   };
   /** For all rooms at the end of the round. */
   const aim = 83_000;
