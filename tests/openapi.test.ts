@@ -80,13 +80,15 @@ describe.each(operations.map((operation) => [operation.contract.name, operation]
 
 test.each(selfServiceContracts.map((contract) => [contract.name, contract] as const))(
   'shows a request and a response of %s that its contract accepts',
-  (_, { path, method, status, body, reply, parameters }) => {
+  (_, { path, method, status, body, reply, parameters, query }) => {
     const shown = document.paths[path][method.toLowerCase()];
     const exampleOf = ({ content }: Any) => content?.['application/json'].examples.sample.value;
     const places = shown.parameters.filter((each: Any) => each.in === 'path');
     const given = Object.fromEntries(places.map((each: Any) => [each.name, each.example]));
+    const [, asked] = shown['x-codeSamples'][0].source.split("'")[1].split('?');
     const pairs = [
       [parameters, given],
+      [query, Object.fromEntries(new URLSearchParams(asked))],
       [body, exampleOf(shown.requestBody ?? {})],
       [reply, exampleOf(shown.responses[status])],
     ] as const;

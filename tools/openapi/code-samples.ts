@@ -17,21 +17,25 @@ const methods: Record<string, string> = {
 };
 
 /** An operation's call with curl and with the client, as readers of OpenAPI documents show it beside the operation. */
-export function codeSamples(contract: Contract, { path, body }: Sample): JsonObject[] {
+export function codeSamples(contract: Contract, { path, query, body }: Sample): JsonObject[] {
   const { name, method, access } = contract;
-  const address = Object.entries(path).reduce(
+  const route = Object.entries(path).reduce(
     (text, [key, value]) => text.replace(new RegExp(`{${key}\\+?}`), encodeURIComponent(value)),
     contract.path,
   );
   const sent = contract.body && written(body);
-  const quoted = Object.entries(path).map(([key, value]) => [key, `'${value}'`] as const);
+  const asked = new URLSearchParams(query).toString();
+  const address = asked ? `${route}?${asked}` : route;
   const parts = [
-    quoted.length > 0 && `path: { ${quoted.map((pair) => pair.join(': ')).join(', ')} }`,
+    ...Object.entries({ path, query }).map(([part, given]) => {
+      const fields = Object.entries(given).map(([key, value]) => `${key}: '${value}'`);
+      return fields.length > 0 && `${part}: { ${fields.join(', ')} }`;
+    }),
     sent && `body: ${sent}`,
   ];
   const call = selfServiceContracts.includes(contract)
     ? `account('${name}', { ${parts.filter(Boolean).join(', ')} })`
-    : `${methods[name]}(${[...quoted.map(([, value]) => value), written(body.node_versions ?? body)].join(', ')})`;
+    : `${methods[name]}(${[...Object.values(path).map((value) => `'${value}'`), written(body.node_versions ?? body)].join(', ')})`;
   return [
     curlSample(method, address, access !== 'anyone', sent),
     { lang: 'TypeScript', label: 'Client', source: `await registry.${call};` },

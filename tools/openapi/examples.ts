@@ -12,21 +12,26 @@ const requestId = '01J0ZK6Q8N4Y3V5T7R9P2M4W6X';
 
 export interface Sample {
   path: Record<string, string>;
+  /** Only what the operation can't do without. */
+  query: Record<string, string>;
   body: JsonObject;
 }
 
 /** The request of an operation's sample event, the same that `invoke local` and the tests send. */
 export function sampleRequest(contract: Contract): Sample {
-  const { name, parameters } = contract;
+  const { name, parameters, query } = contract;
   if (selfServiceContracts.includes(contract))
     return {
       path: sampleOf(parameters, name, 'input') as Sample['path'],
+      query: (query?.safeParse({}).success === false
+        ? sampleOf(query, name, 'input')
+        : {}) as Sample['query'],
       body: sampleOf(bodySchema(contract, config.videoRules), name, 'input') as JsonObject,
     };
   const { pathParameters, body } = JSON.parse(
     readFileSync(new URL(`../../events/${fileOf(name)}.json`, import.meta.url), 'utf8'),
   );
-  return { path: pathParameters ?? {}, body: JSON.parse(body) };
+  return { path: pathParameters ?? {}, query: {}, body: JSON.parse(body) };
 }
 
 /** An error as the service returns it, with the catalog's own sentence. */

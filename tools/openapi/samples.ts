@@ -12,6 +12,7 @@ const values: Record<string, unknown> = {
   ...{ made_by: memberId, member_id: memberId, 'members.id': memberId, 'listMembers.id': memberId },
   ...{ 'updateMember.id': memberId, 'acceptInvitation.name': 'Alice', isAdmin: false, has_more: false },
   ...{ publisherId: 'my-team', 'Publisher.id': 'my-team', 'createPublisher.id': 'my-team', name: 'My Team' },
+  username: 'my-team',
   ...{ nodeId: 'my-node', node_id: 'my-node', 'Node.id': 'my-node', 'Node.name': 'My Node' },
   ...{ 'getUser.id': 'alice', 'user.id': 'alice', 'user.name': 'Alice', email: 'alice@example.com' },
   ...{
