@@ -1,69 +1,95 @@
 import { randomUUID } from 'node:crypto';
-import { buffer, text } from 'node:stream/consumers';
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { fileOf, loadPaidContracts } from '../infra/operations.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ConsumedCapacity } from '@aws-sdk/client-dynamodb';
+import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { reserve } from '../lib/attempts/reserve.ts';
+import { s3 } from '../lib/bucket/bucket.ts';
+import { dynamodb } from '../lib/store/dynamodb.ts';
 import { demo } from '../tools/local/demo.ts';
-import { startStrictDynamoDb } from '../tools/local/dynamodb-conflicts.ts';
-import { type MeteredCall, startMeter } from '../tools/local/dynamodb-meter.ts';
-import { createSigningKey, issueToken, publicKeyOf } from '../tools/local/issuer.ts';
-import { startParts } from '../tools/local/parts.ts';
-import { holdBack, relay, startReverseProxy } from '../tools/local/reverse-proxy.ts';
-import { serve, untilEnd } from './support/serve.ts';
+import { seed } from '../tools/local/seed.ts';
+import { intercept } from './support/intercept.ts';
 import { type Changes, invoke, sampleBody } from './support/invoke.ts';
+import { started } from './support/notified.ts';
+import { proxyNames, simulation } from './support/proxies.ts';
+import { attemptOf } from './support/spending.ts';
+import { bearer } from './support/tokens.ts';
 
 jest.setTimeout(60_000);
 
-/* What each call asks of the stores, counted on the wire and held to the goals of docs/capacity.md. */
+/* What each call asks of the stores, as they bill it, held to the goals of docs/capacity.md. */
 
-/** One call on the wire, from its arrival to its answer. */
-interface Entry {
-  service: 'table' | 'bucket' | 'provider';
+/** A call to the table or the bucket. */
+interface Call {
   began: number;
   ended: number;
-  units?: MeteredCall;
+  /** Billed units, for a read or a write: of a write the whole item, even for a small change. */
+  units: { reads: number; writes: number; indexWrites: number };
+  /** The beginning of its first item's key. */
+  kind: string;
 }
 
-/** What one piece of work asked of the stores. */
-interface Count extends Record<'reads' | 'writes' | 'indexWrites', number> {
-  /** Waves of calls to the table and the bucket: those that leave together are one. */
-  rounds: { before: number; after: number };
-  /** The units by the beginning of the keys that were written. */
-  unitsByKind: Record<string, number>;
+let calls: Call[] = [];
+/** When the provider was asked. */
+let sentAt = Number.POSITIVE_INFINITY;
+/** How long answers are held back, so that calls which leave together have all left before one of them is answered. */
+let holdMs = 0;
+
+beforeEach(() => {
+  for (const client of [dynamodb, s3()])
+    intercept(client, async ({ command, input, send }) => {
+      const began = performance.now();
+      const [, kind = ''] = /"pk":\{"S":"(\w+)/.exec(JSON.stringify(input)) ?? [];
+      let units = { reads: 0, writes: 0, indexWrites: 0 };
+      try {
+        input.ReturnConsumedCapacity = 'INDEXES';
+        const output: Answer = await send();
+        units = unitsOf(/^(?:Get|BatchGet|Query)/.test(command), output);
+        return output;
+      } finally {
+        await pause(holdMs);
+        calls.push({ began, ended: performance.now(), units, kind });
+      }
+    });
+  const answer = simulation.answer.bind(simulation);
+  jest.spyOn(simulation, 'answer').mockImplementation((...asked) => {
+    sentAt = performance.now();
+    return answer(...asked);
+  });
+});
+
+interface Answer {
+  ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[];
 }
 
-let entries: Entry[] = [];
-
-/** To be called when a call arrives; what it returns, when it is answered. */
-function begin(service: Entry['service']): (units?: Entry['units']) => void {
-  const began = performance.now();
-  return (units) => void entries.push({ service, began, ended: performance.now(), ...(units && { units }) });
+/** Of a failed condition, there is no answer with units. */
+function unitsOf(isRead: boolean, { ConsumedCapacity = [] }: Answer): Call['units'] {
+  const tables = [ConsumedCapacity].flat();
+  const sumOf = (all: { CapacityUnits?: number | undefined }[]) =>
+    all.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+  if (isRead) return { reads: sumOf(tables), writes: 0, indexWrites: 0 };
+  const indexes = tables.flatMap(({ GlobalSecondaryIndexes = {} }) => Object.values(GlobalSecondaryIndexes));
+  return { reads: 0, writes: sumOf(tables), indexWrites: sumOf(indexes) };
 }
 
 /** What was counted since the last call. */
-function take(): Count {
-  const taken = entries;
-  entries = [];
-  const units = taken.flatMap((entry) => entry.units ?? []);
-  const sent = taken.find(({ service }) => service === 'provider');
-  const waited = taken.filter(({ service }) => service !== 'provider');
+function take() {
+  const taken = calls;
+  calls = [];
   const unitsByKind: Record<string, number> = {};
-  for (const { partition, writes } of units.filter(({ writes }) => writes > 0)) {
-    const [kind = ''] = partition.split('#');
-    unitsByKind[kind] = (unitsByKind[kind] ?? 0) + writes;
-  }
-  const sum = (kind: 'reads' | 'writes' | 'indexWrites') => units.reduce((sum, each) => sum + each[kind], 0);
-  return {
-    ...{ reads: sum('reads'), writes: sum('writes'), indexWrites: sum('indexWrites') },
-    rounds: {
-      before: wavesIn(waited.filter(({ began }) => !sent || began < sent.began)),
-      after: wavesIn(waited.filter(({ began }) => sent && began > sent.began)),
-    },
-    unitsByKind,
+  for (const { kind, units } of taken.filter(({ units }) => units.writes > 0))
+    unitsByKind[kind] = (unitsByKind[kind] ?? 0) + units.writes;
+  const sum = (name: keyof Call['units']) => taken.reduce((sum, { units }) => sum + units[name], 0);
+  /** Waves of calls: those that leave together are one. */
+  const rounds = {
+    before: wavesIn(taken.filter(({ began }) => began < sentAt)),
+    after: wavesIn(taken.filter(({ began }) => began > sentAt)),
   };
+  sentAt = Number.POSITIVE_INFINITY;
+  return { reads: sum('reads'), writes: sum('writes'), indexWrites: sum('indexWrites'), rounds, unitsByKind };
 }
 
 /** The most calls that each began after the end of the one before: a call next to a wave joins it, however long it takes. */
-function wavesIn(calls: readonly Entry[]): number {
+function wavesIn(calls: readonly Call[]): number {
   let [waves, end] = [0, Number.NEGATIVE_INFINITY];
   for (const { began, ended } of calls.toSorted((a, b) => a.ended - b.ended)) {
     if (began < end) continue;
@@ -73,58 +99,8 @@ function wavesIn(calls: readonly Entry[]): number {
   return waves;
 }
 
-/** Replies are held back, long enough for calls that leave together to arrive before one of them is answered. */
-const replyMs = 20;
-const hold = { ms: 0 };
-const key = createSigningKey();
-const parts = await startParts({
-  dynamodb: startStrictDynamoDb(),
-  // No simulated task moves on by itself.
-  ...{ tableName: 'node-registry-capacity', bucketName: 'capacity', tickMs: 3_600_000 },
-});
-const receiver = await serve(async (request, response) => {
-  await text(request);
-  response.writeHead(204).end();
-});
-const onCall = () => begin('table');
-const fronts = [
-  await startMeter(String(parts.environment.AWS_ENDPOINT_URL_DYNAMODB), { hold, onCall }),
-  await startFront(parts.s3.url, 'bucket'),
-  await startFront(parts.simulators.url, 'provider'),
-];
-const [table, bucket, providers] = fronts.map(({ url }) => url);
-Object.assign(process.env, parts.environment, {
-  AWS_ENDPOINT_URL_DYNAMODB: table,
-  AWS_ENDPOINT_URL_S3: bucket,
-  TOKEN_KEY_SET: JSON.stringify({ keys: [publicKeyOf(key)] }),
-  IMAGE_PROVIDER_URL: `${providers}/image`,
-  VIDEO_PROVIDER_URL: `${providers}/video`,
-  NOTIFICATIONS: 'relay',
-  NOTIFICATION_URL: `${receiver.url}/notifications`,
-  NOTIFICATION_SIGNING_KEY: `whsk_${Buffer.alloc(32, 'capacity').toString('base64')}`,
-  NOTIFY_LOCALHOST: 'accepted',
-  // The defaults of a stage have no limits for a caller; one writes no more.
-  CREDIT_RATES: '[{"operation":"textToVideo","task":74},{"operation":"multiframeVideo","task":20}]',
-});
-// It loads the store's client, which finds the counted stores from now on.
-await import('./support/patience.ts');
-const { seed } = await import('../tools/local/seed.ts');
-const { beginAttempt, newAttempt } = await import('../lib/attempts/attempt.ts');
-const { reserve } = await import('../lib/attempts/reserve.ts');
-
-function startFront(url: string, service: 'bucket' | 'provider') {
-  return startReverseProxy(url, async (request, response, origin) => {
-    const end = begin(service);
-    const reply = await origin.send(request, { body: await buffer(request) });
-    await holdBack(hold.ms);
-    end();
-    relay(reply, response);
-  });
-}
-
 let number = 0;
-const bearer = (user: string) => ({ authorization: `Bearer ${issueToken(key, { user })}` });
-const owner = bearer(demo.owner);
+const owner = { authorization: bearer(demo.owner) };
 
 /** Calls a function; a call that is not answered as it should be counts for nothing. */
 async function call(file: string, changes: Changes & { body?: object } = {}): Promise<void> {
@@ -138,21 +114,25 @@ async function call(file: string, changes: Changes & { body?: object } = {}): Pr
 const times = 3;
 
 /** Counts a kind of call, one at a time, after one uncounted call at full speed. */
-async function countsOf(work: () => Promise<unknown>): Promise<Count[]> {
-  hold.ms = 0;
+async function countsOf(work: () => Promise<unknown>) {
+  holdMs = 0;
   await work();
-  hold.ms = replyMs;
+  holdMs = 20;
   take();
-  const counts: Count[] = [];
+  const counts: ReturnType<typeof take>[] = [];
   for (let run = 0; run < times; run += 1) {
     await work();
     counts.push(take());
   }
+  holdMs = 0;
   return counts;
 }
 
 function pay(file: string, idempotencyKey?: string, user = 'payer'): Promise<void> {
-  const headers = { ...bearer(user), ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) };
+  const headers = {
+    authorization: bearer(user),
+    ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+  };
   return call(file, { headers });
 }
 
@@ -177,21 +157,13 @@ const updateHostNode = () =>
 
 /** A task of the video provider says something for the first time. */
 async function notify(state: string): Promise<() => Promise<void>> {
-  const paths: { provider: string; task: string }[] = [];
-  for (let task = 0; task <= times; task += 1) {
-    await pay('text-to-video');
-    const { callback_url } = parts.simulators.simulation.received.at(-1)?.body ?? {};
-    const [provider = '', task = ''] = String(callback_url).split('/').slice(-2);
-    paths.push({ provider, task });
-  }
+  const paths = await Array.fromAsync({ length: times + 1 }, () => started());
   return () => call('receive-notification', { path: { ...paths.pop() }, body: { state } });
 }
 
-beforeAll(() => seed());
+beforeAll(seed);
 
-for (const part of [...fronts, parts]) untilEnd(part);
-
-describe.each((await loadPaidContracts()).map(({ name }) => fileOf(name)))('a paid call of %s', (file) => {
+describe.each(proxyNames)('a paid call of %s', (file) => {
   // The task's record is listed in the index at its start.
   const own = { CALLER: 2, USAGE: 2, TASK: 2, RESULT: 1 };
 
@@ -219,14 +191,8 @@ test.each([
   'each of the two writes of an account with %i other open attempts takes %i units',
   async (others, units) => {
     const user = `a-caller-of-tests-${randomUUID()}`;
-    const caller = `user:${user}`;
-    const names = { operation: 'o', caller, requestId: 'r', keyHash: undefined, taskHash: undefined };
-    const rule = { toldBy: 'reply', rate: { task: 50 }, variesBy: [] } as const;
-    hold.ms = 0;
-    for (let open = 0; open < others; open += 1) {
-      const attempt = newAttempt({ ...beginAttempt(), ...names }, rule, {});
-      await reserve({ deadline: Date.now() + 5000 }, attempt);
-    }
+    for (let open = 0; open < others; open += 1)
+      await reserve({ deadline: Date.now() + 5000 }, attemptOf(user));
     for (const { unitsByKind } of await countsOf(() => pay('text-to-video', undefined, user)))
       expect(unitsByKind.CALLER).toBe(2 * units);
   },
@@ -236,7 +202,6 @@ describe('a registry call', () => {
   test('writes eleven units at most, thirteen while 99 wait, in three round trips to publish a version or a new node', async () => {
     const next = () => publish(demo.nodeId, `2.0.${number}`);
     const counts = [...(await countsOf(next)), ...(await countsOf(() => publish(`new-${number}`, '1.0.0')))];
-    hold.ms = 0;
     // Seven wait already, and four more are published.
     for (let waiting = 0; waiting < 88; waiting += 1) await publish(`pack-${waiting}`, '1.0.0');
     const full = await countsOf(next);

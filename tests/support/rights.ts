@@ -2,7 +2,6 @@ import { appendFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { parseObject } from '../../lib/json.ts';
 import { lanes } from '../../lib/work/lanes.ts';
-import { kindOf, type Target, targetsOf } from '../../tools/local/dynamodb-units.ts';
 import { plain } from '../infra/intrinsics.ts';
 import { deniedFile } from './roles.ts';
 
@@ -183,13 +182,20 @@ function firstDenial(name: string, place: string, calls: readonly Call[]): strin
   return undefined;
 }
 
+type Attributes = Record<string, { S?: string } | undefined>;
+
 interface Part {
-  Item?: object;
+  TableName?: string;
+  Item?: Attributes;
+  Key?: Attributes;
   ExpressionAttributeNames?: Record<string, string>;
 }
 
 interface Input extends Part {
   TransactItems?: Record<string, Part>[];
+  RequestItems?: Record<string, { Keys: Attributes[] }>;
+  KeyConditionExpression?: string;
+  ExpressionAttributeValues?: Attributes;
   IndexName?: string;
   ReturnValues?: string;
 }
@@ -198,9 +204,13 @@ export function tableDenial({ headers }: IncomingMessage, body: Buffer): string 
   const name = headers['running-function'];
   if (name === undefined) return undefined;
   const operation = String(headers['x-amz-target']).split('.')[1] ?? '';
-  const targets = targetsOf(operation, body);
-  const calls = tableCalls(operation, JSON.parse(body.toString()), targets);
-  return firstDenial(String(name), targets[0]?.table ?? '', calls);
+  const input: Input = JSON.parse(body.toString());
+  return firstDenial(String(name), tableOf(input), tableCalls(operation, input));
+}
+
+function tableOf({ TransactItems: [first = {}] = [], RequestItems = {}, TableName }: Input): string {
+  const [part] = Object.values(first);
+  return TableName ?? part?.TableName ?? Object.keys(RequestItems)[0] ?? '';
 }
 
 const transacted: Record<string, string> = {
@@ -210,7 +220,7 @@ const transacted: Record<string, string> = {
   ConditionCheck: 'ConditionCheckItem',
 };
 
-function tableCalls(operation: string, input: Input, targets: readonly Target[]): Call[] {
+function tableCalls(operation: string, input: Input): Call[] {
   const { TransactItems = [], IndexName, ReturnValues: returns } = input;
   const call = (action: string, keys: string[], attributes: string[]): Call => ({
     action: `dynamodb:${action}`,
@@ -219,16 +229,28 @@ function tableCalls(operation: string, input: Input, targets: readonly Target[])
     attributes,
     returns,
   });
-  const keys = targets.map(({ partition }) => partition);
-  if (operation !== 'TransactWriteItems')
-    return [call(operation, keys, kindOf(operation) === 'writes' ? attributesOf(input) : [])];
+  if (operation !== 'TransactWriteItems') {
+    const isWrite = /^(?:Put|Update|Delete)Item$/.test(operation);
+    return [call(operation, keysOf(input), isWrite ? attributesOf(input) : [])];
+  }
   // AWS does not document whether a part is compared with what it names or with what all parts do: both must do.
   const parts = TransactItems.flatMap((item) => Object.entries(item));
+  const keys = parts.flatMap(([, part]) => keysOf(part));
   const attributes = parts.flatMap(([, part]) => attributesOf(part));
-  return parts.flatMap(([kind, part], place) => [
-    call(String(transacted[kind]), keys.slice(place, place + 1), attributesOf(part)),
+  return parts.flatMap(([kind, part]) => [
+    call(String(transacted[kind]), keysOf(part), attributesOf(part)),
     call(String(transacted[kind]), keys, attributes),
   ]);
+}
+
+/** The partitions, of the table or an index; one without a name if it is all of them. */
+function keysOf(input: Input): string[] {
+  const { RequestItems, KeyConditionExpression = '', ExpressionAttributeValues = {} } = input;
+  if (RequestItems)
+    return Object.values(RequestItems).flatMap(({ Keys }) => Keys.map(({ pk }) => pk?.S ?? ''));
+  const [, value = ''] = / = (:\w+)/.exec(KeyConditionExpression) ?? [];
+  const key = (input.Key ?? input.Item)?.pk ?? ExpressionAttributeValues[value];
+  return [key?.S ?? ''];
 }
 
 function attributesOf({ Item = {}, ExpressionAttributeNames = {} }: Part): string[] {

@@ -1,5 +1,4 @@
 import { Agent, type IncomingMessage, request as sendRequest, type ServerResponse } from 'node:http';
-import { setTimeout as pause } from 'node:timers/promises';
 import { startHttpServer } from '../processes/http-server.ts';
 
 interface Origin {
@@ -66,11 +65,4 @@ export function relay(answer: IncomingMessage, response: ServerResponse): void {
   response.writeHead(answer.statusCode ?? 502, endToEndHeaders(answer));
   answer.on('error', () => response.destroy());
   answer.pipe(response);
-}
-
-const stepMs = 5;
-
-/** Holds a response back, in steps: a stall of this process, which also delays calls, ends only one step. */
-export async function holdBack(ms: number): Promise<void> {
-  for (let left = ms; left > 0; left -= stepMs) await pause(stepMs);
 }
