@@ -5,17 +5,21 @@ import { ApiError } from '../errors.ts';
 import type { Call } from '../http/endpoint.ts';
 import { type Route, route } from '../http/router.ts';
 
-/** A route for people. The operator may restrict who of the issuer's users that is. */
-export function peopleRoute<C extends Contract & { access: 'user' | 'guest' }>(
-  contract: C,
-  act: (call: Call<C>) => Promise<ReplyBody<C>>,
-): Route {
-  return route(contract, async (call) => {
-    const caller: Caller | undefined = call.caller;
-    if (contract.access === 'user' && caller && !isApproved(caller))
-      throw new ApiError('forbidden', { message });
-    return act(call);
-  });
+type Act<C extends Contract> = (call: Call<C>) => Promise<ReplyBody<C>>;
+
+/** The routes of contracts, for people. The operator may restrict who of the issuer's users that is. */
+export function peopleRoutes<All extends Record<string, Contract>>(
+  contracts: All,
+  acts: { [Name in keyof All]: Act<All[Name]> },
+): Route[] {
+  return Object.entries<Contract>(contracts).map(([name, contract]) =>
+    route(contract, async (call) => {
+      const caller: Caller | undefined = call.caller;
+      if (contract.access === 'user' && caller && !isApproved(caller))
+        throw new ApiError('forbidden', { message });
+      return (acts[name] as Act<Contract>)(call);
+    }),
+  );
 }
 
 const message = 'The operator of this service has not opened self-service to this person.';

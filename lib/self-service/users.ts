@@ -1,19 +1,18 @@
-import { memberIdOf } from '../caller.ts';
 import { latestAttempts, spendingOf } from '../attempts/own-usage.ts';
 import { downloadUrl } from '../bucket/object-keys.ts';
+import { memberIdOf } from '../caller.ts';
+import * as config from '../config.ts';
+import { contracts, loopbackPorts, Task } from '../contracts/self-service/users.ts';
 import { taskRecord } from '../notifications/records.ts';
+import { publishersOf } from '../registry/memberships.ts';
+import { publisherFor } from '../registry/publishers.ts';
 import { pickFields } from '../registry/records.ts';
 import { taskHashOf, taskKey } from '../store/keys.ts';
 import { readAll } from '../store/read.ts';
-import * as config from '../config.ts';
-import { contracts, loopbackPorts, Task } from '../contracts/self-service/users.ts';
-import { route } from '../http/router.ts';
-import { publishersOf } from '../registry/memberships.ts';
-import { publisherFor } from '../registry/publishers.ts';
-import { emailOf, peopleRoute } from './people.ts';
+import { emailOf, peopleRoutes } from './people.ts';
 
-export const userRoutes = [
-  route(contracts.signInSettings, async () => {
+export const userRoutes = peopleRoutes(contracts, {
+  async signInSettings() {
     const { TOKEN_ISSUER, TOKEN_AUDIENCE, ID_TOKENS } = config.tokens();
     const { LOGIN_ISSUER, LOGIN_CLIENT_ID, LOGIN_SCOPES, LOGIN_AUDIENCE, ACCOUNT_URL } = config.signIn();
     return {
@@ -25,19 +24,18 @@ export const userRoutes = [
       loopback_ports: [...loopbackPorts],
       ...(ACCOUNT_URL !== undefined && { account_url: ACCOUNT_URL }),
     };
-  }),
-  peopleRoute(contracts.getUser, async ({ caller }) => ({
+  },
+  getUser: async ({ caller }) => ({
     id: caller.userId,
     member_id: memberIdOf(caller.userId),
     email: emailOf(caller),
     isAdmin: caller.isAdmin,
     isApproved: true,
-  })),
-  peopleRoute(contracts.listPublishersForUser, async ({ caller, context }) =>
+  }),
+  listPublishersForUser: async ({ caller, context }) =>
     (await publishersOf(context, caller.userId)).map((publisher) => publisherFor(caller, publisher)),
-  ),
-  peopleRoute(contracts.getSpending, ({ query, caller, context }) => spendingOf(context, caller, query)),
-  peopleRoute(contracts.listTasks, async ({ query, caller, context }) => {
+  getSpending: ({ query, caller, context }) => spendingOf(context, caller, query),
+  async listTasks({ query, caller, context }) {
     const { attempts, hasMore } = await latestAttempts(context, caller, query, maxTasks);
     const hashes = attempts.flatMap(({ task_hash }) => task_hash ?? []);
     const tasks = (await readAll(context, hashes.map(taskKey))).map(taskRecord);
@@ -48,7 +46,7 @@ export const userRoutes = [
       return pickFields({ ...attempt, ...(status_url && { status_url }) }, Task);
     });
     return { tasks: shown, has_more: hasMore };
-  }),
-];
+  },
+});
 
 const maxTasks = 200;

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isWebAddress } from '@node-registry/registry-rules/web-address';
+import * as z from 'zod/mini';
 import { identities } from './identity.ts';
 import type { Metadata } from './pyproject.ts';
 
@@ -86,4 +87,22 @@ export function downloadsUrlOption(): Option {
 function address(value: string): string {
   if (!isWebAddress(value)) throw new InvalidArgumentError('It must be an http or https URL.');
   return value.replace(/\/+$/, '');
+}
+
+type Fields = Record<string, z.ZodMiniType>;
+
+/** The option for a field of a request: `--job-workflow` for `job_workflow`, `--node` for `node_id`. */
+function optionFor(field: string, about = ''): Option {
+  return new Option(`--${field.replace(/_id$/, '').replaceAll('_', '-')} <text>`, about);
+}
+
+export function fieldOptions(command: Command, fields: Fields): void {
+  for (const [field, schema] of Object.entries(fields))
+    command.addOption(optionFor(field, z.globalRegistry.get(schema)?.description));
+}
+
+export function fieldsIn(fields: Fields, flags: object): Record<string, string> {
+  const given = new Map(Object.entries(flags));
+  const said = Object.keys(fields).map((field) => [field, given.get(optionFor(field).attributeName())]);
+  return Object.fromEntries(said.filter(([, value]) => value !== undefined));
 }

@@ -1,7 +1,7 @@
 import { type Command, CommanderError, Option } from 'commander';
 import { createCommand, outliveReaders, positiveNumber } from '@node-registry/command-line/command';
 import manifest from './package.json' with { type: 'json' };
-import { addAccount } from './account-program.ts';
+import { addAccount } from './account-commands.ts';
 import { editCommand, type EditFlags } from './edit-command.ts';
 import { deprecateCommand } from './deprecate-command.ts';
 import { downloadCommand } from './download-command.ts';

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
+import * as z from 'zod/mini';
 import { ApiError } from '../../lib/errors.ts';
 import type { Operator } from '../../lib/registry/records.ts';
 import { Rejection } from './registry/administration.ts';
@@ -95,6 +97,40 @@ export function command<
     run: (parameters, options, invocation) =>
       definition.run(parameters as Record<Parameter, string>, options as OptionValues<Options>, invocation),
   };
+}
+
+type OptionName<Field> = Field extends `${infer Name}_id`
+  ? Name
+  : Field extends `${infer Word}_${infer Rest}`
+    ? `${Word}-${OptionName<Rest>}`
+    : Field;
+
+const optionOf = (field: string) => field.replace(/_id$/, '').replaceAll('_', '-');
+
+/** Options for the fields of a request: `--job-workflow` for `job_workflow`, `--node` for `node_id`. */
+export function optionsOf<Fields extends Record<string, z.ZodMiniType>>(
+  fields: Fields,
+  required: readonly (keyof Fields)[] = [],
+): { [Field in keyof Fields as OptionName<Field> & string]: Option & { value: string } } {
+  const options = Object.entries(fields).map(([field, schema]) => {
+    const about = z.globalRegistry.get(schema)?.description ?? '';
+    return [optionOf(field), { value: 'TEXT', about, ...(required.includes(field) && { required: true }) }];
+  });
+  return Object.fromEntries(options);
+}
+
+/** The fields that options give. A sentence names the first wrong one. */
+export function fieldsIn<Fields extends Record<string, z.ZodMiniType>>(
+  schema: z.ZodMiniObject<Fields>,
+  options: Record<string, OptionValue>,
+): z.infer<z.ZodMiniObject<Fields>> {
+  const given = Object.fromEntries(
+    Object.keys(schema.shape).map((field) => [field, options[optionOf(field)]]),
+  );
+  const { data, error } = schema.safeParse(given);
+  const [issue] = error?.issues ?? [];
+  if (!data) throw new UsageError(`The ${issue?.path.join('.')} ${issue && issueSentence(issue, given)}.`);
+  return data;
 }
 
 /** A file that the command line names. */

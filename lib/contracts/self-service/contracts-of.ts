@@ -1,23 +1,34 @@
 import { NodeId, PublisherId } from '@node-registry/registry-rules/names';
+import { Timestamp } from '@node-registry/registry-rules/schemas/fields';
 import * as z from 'zod/mini';
 import type { Contract } from '../../contract.ts';
 import type { ErrorCode } from '../../errors.ts';
-import { MemberId, uuidAs } from './schemas.ts';
 
 /*
  * What follows from a route of self-service: its parameters, its status, its errors, and that a person calls it. Its
  * contract says the rest.
  */
 
+export const text = (description: string) => z.string().with(z.describe(description));
+export const whole = (description: string) => z.int().with(z.describe(description));
+export const moment = (description: string) => Timestamp.with(z.describe(description));
+
+const uuid = z.string().check(z.regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/));
+const idOf = (name: string) => uuid.with(z.describe(`The \`id\` of the ${name}`));
+const MemberId = z
+  .string()
+  .check(z.regex(/^[0-9a-f]{32}$/, 'must be the id of a member, 32 hexadecimal digits'))
+  .with(z.describe('The id of a member, as `members` of the publisher has it'));
+
 /** The parts of paths, each with the errors of what it names. */
 const parts = {
   publisherId: [PublisherId, ['publisher_not_found']],
   nodeId: [NodeId, ['node_not_found']],
-  versionId: [uuidAs('The `id` of the version'), ['node_version_not_found']],
+  versionId: [idOf('version'), ['node_version_not_found']],
   memberId: [MemberId, ['not_found']],
-  tokenId: [uuidAs('The `id` of the token'), ['not_found']],
-  trustId: [uuidAs('The `id` of the trust'), ['not_found']],
-  invitationId: [uuidAs('The `id` of the invitation'), ['not_found']],
+  tokenId: [idOf('token'), ['not_found']],
+  trustId: [idOf('trust'), ['not_found']],
+  invitationId: [idOf('invitation'), ['not_found']],
 } as const satisfies Record<string, readonly [z.ZodMiniType, readonly ErrorCode[]]>;
 
 type Part = keyof typeof parts;

@@ -1,8 +1,8 @@
 import { Member, Publisher, PublisherRole } from '@node-registry/registry-rules/schemas/publisher';
+import { shortText } from '@node-registry/registry-rules/schemas/self-service';
 import * as z from 'zod/mini';
-import { contractsOf } from './contracts-of.ts';
+import { contractsOf, moment, text } from './contracts-of.ts';
 import { Token, Trust } from './credentials.ts';
-import { moment, shortText } from './schemas.ts';
 
 /* Members of a publisher, and invitations. */
 
@@ -12,13 +12,13 @@ const credentials = {
 };
 
 const invitationFields = {
-  id: z.string().with(z.describe('Names the invitation')),
+  id: text('Names the invitation'),
   role: PublisherRole,
-  user_id: z.optional(z.string()).with(z.describe('Only this user may accept it')),
-  email: z.optional(z.string()).with(z.describe('Only who has verified this address may accept it')),
+  user_id: z.optional(text('Only this user may accept it')),
+  email: z.optional(text('Only who has verified this address may accept it')),
   created_at: moment('When it was made'),
   expires_at: moment('When it ends'),
-  made_by: z.string().with(z.describe('The member id of who made it')),
+  made_by: text('The member id of who made it'),
 };
 export const Invitation = z.object(invitationFields).with(z.meta({ id: 'Invitation' }));
 
@@ -72,8 +72,8 @@ export const contracts = contractsOf({
     }),
     reply: z.object({
       ...invitationFields,
-      invitation: z.string().with(z.describe('The secret. It is not shown again')),
-      link: z.optional(z.string()).with(z.describe('Where a person accepts it, if the stage has a page')),
+      invitation: text('The secret. It is not shown again'),
+      link: z.optional(text('Where a person accepts it, if the stage has a page')),
     }),
   },
   deleteInvitation: {

@@ -3,21 +3,13 @@ import { clearable, sentBackFields } from '@node-registry/registry-rules/schemas
 import { Node } from '@node-registry/registry-rules/schemas/node';
 import { NodeVersion, NodeVersionStatus } from '@node-registry/registry-rules/schemas/node-version';
 import { Publisher } from '@node-registry/registry-rules/schemas/publisher';
+import { PublisherName, profileFields } from '@node-registry/registry-rules/schemas/self-service';
 import * as z from 'zod/mini';
-import { contractsOf } from './contracts-of.ts';
-import { address, moment, shortText } from './schemas.ts';
+import { contractsOf, moment, text, whole } from './contracts-of.ts';
 
 /* Publishers, and what their members see of their nodes. */
 
-const PublisherName = shortText(100).with(z.describe('Display name'));
-
-const profile = clearable({
-  description: z.string().check(z.maxLength(2000)).with(z.describe('What the publisher does')),
-  logo: address.with(z.describe('URL to the logo')),
-  source_code_repo: address.with(z.describe('Where the source code is')),
-  support: address.with(z.describe('Where to get help')),
-  website: address.with(z.describe('Home page')),
-});
+const profile = clearable(profileFields);
 
 const sentBack = { names: Object.keys(Publisher.shape) };
 
@@ -101,14 +93,10 @@ export const contracts = contractsOf({
     }),
     reply: z.object({
       nodes: z.array(Node).with(z.describe('By id')),
-      total: z
-        .int()
-        .with(
-          z.describe('How many nodes there are; of more than 100, for others too all that the publisher has'),
-        ),
-      page: z.int().with(z.describe('The page')),
-      limit: z.int().with(z.describe('Nodes a page')),
-      totalPages: z.int().with(z.describe('How many pages there are')),
+      total: whole('How many nodes there are; of more than 100, for others too all that the publisher has'),
+      page: whole('The page'),
+      limit: whole('Nodes a page'),
+      totalPages: whole('How many pages there are'),
     }),
   },
   listNodeVersions: {
@@ -138,7 +126,7 @@ export const contracts = contractsOf({
     description:
       'For owners: its change log, whether it is deprecated, and, with the status NodeVersionStatusActive, a withdrawn one is active again.',
     body: z.object({
-      changelog: z.optional(z.string()).with(z.describe('What changed in this version')),
+      changelog: z.optional(text('What changed in this version')),
       deprecated: z.optional(z.boolean()).with(z.describe('Whether another version should be used')),
       status: z.optional(z.literal('NodeVersionStatusActive')).with(z.describe('Takes a withdrawal back')),
     }),
@@ -161,10 +149,10 @@ export const contracts = contractsOf({
     reply: z.array(
       z.object({
         at: moment('When'),
-        actor: z.string().with(z.describe('`the registry`, or `user:` and the user')),
-        action: z.string().with(z.describe('What was done, such as `token create`')),
-        subject: z.string().with(z.describe('What it was done to')),
-        detail: z.optional(z.string()).with(z.describe('More about it')),
+        actor: text('`the registry`, or `user:` and the user'),
+        action: text('What was done, such as `token create`'),
+        subject: text('What it was done to'),
+        detail: z.optional(text('More about it')),
       }),
     ),
   },

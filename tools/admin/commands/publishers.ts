@@ -9,10 +9,13 @@ import { publisherKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { newContext, readPublisher } from '../registry/administration.ts';
 import { PublisherId } from '@node-registry/registry-rules/names';
-import { isRunByPage } from '@node-registry/registry-rules/web-address';
-import { command, UsageError } from '../command.ts';
+import { profileFields, PublisherName } from '@node-registry/registry-rules/schemas/self-service';
+import * as z from 'zod/mini';
+import { command, fieldsIn, optionsOf, UsageError } from '../command.ts';
 import { fields, table } from '@node-registry/command-line/table';
 import { setPublisherBan } from '../../../lib/registry/bans.ts';
+
+const profile = { name: PublisherName, ...profileFields };
 
 export const create = command({
   parameters: ['publisher'],
@@ -35,26 +38,19 @@ export const update = command({
   parameters: ['publisher'],
   summary: 'Change the profile of a publisher',
   options: {
-    name: { value: 'TEXT', about: 'The display name' },
-    description: { value: 'TEXT', about: 'What the publisher makes' },
-    website: { value: 'URL', about: 'The address of its website' },
-    logo: { value: 'URL', about: 'The address of its logo' },
-    support: { value: 'URL', about: 'Where to get help' },
-    'source-code-repo': { value: 'URL', about: 'Where the source code is' },
+    ...optionsOf(profile),
     clear: { value: 'FIELDS', about: 'Fields to clear, separated by commas' },
   },
   tellsOwners: true,
   examples: ['publisher update acme --logo https://acme.example/logo.svg --clear support,website'],
-  async run({ publisher: id }, { clear = '', 'source-code-repo': source_code_repo, ...given }, { actor }) {
-    const fields: Record<string, string | null | undefined> = { ...given, source_code_repo };
-    for (const place of ['website', 'logo', 'support', 'source_code_repo'])
-      if (isRunByPage(fields[place] ?? ''))
-        throw new UsageError(`The ${place} must not be a URL that runs code, such as javascript:.`);
-    for (const name of clear.split(',').filter(Boolean)) {
-      const field = name.trim().replaceAll('-', '_');
-      if (field === 'name' || !(field in fields)) throw new UsageError(`"${field}" can't be cleared.`);
-      fields[field] = null;
-    }
+  async run({ publisher: id }, { clear = '', ...options }, { actor }) {
+    const cleared = clear.split(',').flatMap((name) => name.trim().replaceAll('-', '_') || []);
+    const wrong = cleared.find((field) => !(field in profileFields));
+    if (wrong) throw new UsageError(`"${wrong}" can't be cleared.`);
+    const fields = {
+      ...fieldsIn(z.partial(z.object(profile)), options),
+      ...Object.fromEntries(cleared.map((field) => [field, null])),
+    };
     const { result, changed } = await editPublisher(newContext(), actor, id, fields);
     const text = changed ? publisherText(result) : `Nothing changed: "${id}" says this already.`;
     return { data: publisherData(result), text };

@@ -1,10 +1,10 @@
 import { issuerNamed } from '@node-registry/registry-rules/ci-issuers';
-import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
+import { trustFields } from '@node-registry/registry-rules/schemas/self-service';
+import * as z from 'zod/mini';
 import { table } from '@node-registry/command-line/table';
-import { contracts } from '../../../lib/contracts/self-service/credentials.ts';
 import type { TrustRecord } from '../../../lib/registry/records.ts';
 import { addTrust, describeTrust, listTrusts, removeTrust } from '../../../lib/registry/trusts.ts';
-import { command, UsageError } from '../command.ts';
+import { command, fieldsIn, optionsOf } from '../command.ts';
 import { newContext, readPublisher } from '../registry/administration.ts';
 import { shown } from './tokens.ts';
 
@@ -12,35 +12,13 @@ export const add = command({
   parameters: ['publisher'],
   summary: 'Let CI jobs publish without a stored secret',
   notes:
-    'The jobs of the workflow file send an ID token that their CI signs for them. The first version that one publishes pins the ids of repository and owner: another repository of the same name is then not trusted. Without --ref every branch and tag counts, so anyone who can push a branch with a changed workflow file can publish. Jobs of pull requests never publish.',
+    'The jobs of the workflow file send an ID token that their CI signs for them. The first version that one publishes pins the ids of repository and owner: another repository of the same name is then not trusted. Without --ref every branch and tag counts, so anyone who can push a branch with a changed workflow file can publish. Jobs of pull requests never publish. Without --event, those of push, release, workflow_dispatch, schedule and create do (GitLab: push, web, schedule, api, trigger, pipeline).',
   options: {
-    repository: {
-      value: 'OWNER/NAME',
-      about: 'The repository, or the path of a GitLab project',
-      required: true,
-    },
-    workflow: {
-      value: 'FILE',
-      about: 'The file in .github/workflows, or the path of the CI file of a GitLab project',
-      required: true,
-    },
+    ...optionsOf(trustFields, ['repository', 'workflow']),
     issuer: {
       value: 'ISSUER',
       about: 'github, gitlab, or the issuer of another CI that the registry accepts; github by default',
     },
-    'job-workflow': {
-      value: 'FILE@REF',
-      about:
-        'Only jobs in this reusable workflow, such as octo/shared/.github/workflows/publish.yml@refs/tags/v1',
-    },
-    environment: { value: 'NAME', about: 'Only jobs of this deployment environment' },
-    ref: { value: 'REF', about: 'Only jobs of this branch or tag; a * at its end matches anything' },
-    event: {
-      value: 'NAME',
-      about:
-        'Also jobs of this event, such as workflow_run, which runs for what strangers wrote too. Without it: push, release, workflow_dispatch, schedule, create (GitLab: push, web, schedule, api, trigger, pipeline)',
-    },
-    node: { value: 'ID', about: 'Only this node' },
   },
   tellsOwners: true,
   examples: [
@@ -50,22 +28,10 @@ export const add = command({
     'trust add acme --repository group/nodes --workflow .gitlab-ci.yml --issuer gitlab',
     'trust add demo --repository octo/nodes --workflow release.yml --issuer http://localhost:3001/ci',
   ],
-  async run(
-    { publisher },
-    { repository, workflow, issuer = 'github', environment, ref, event, node, ...others },
-    { actor },
-  ) {
-    const wanted = {
-      issuer: issuerNamed(issuer),
-      repository,
-      workflow: workflow.replace(/^\.github\/workflows\//, ''),
-      job_workflow: others['job-workflow'],
-      ...{ environment, ref, event, node_id: node },
-    };
-    const { data, error } = contracts.createTrust.body.safeParse(wanted);
-    const [issue] = error?.issues ?? [];
-    if (issue) throw new UsageError(`The ${issue.path.join('.')} ${issueSentence(issue, wanted)}.`);
-    const trust = await addTrust(newContext(), actor, publisher, { ...wanted, ...data });
+  async run({ publisher }, { issuer = 'github', workflow = '', ...options }, { actor }) {
+    const file = workflow.replace(/^\.github\/workflows\//, '');
+    const given = { ...options, issuer: issuerNamed(issuer), workflow: file };
+    const trust = await addTrust(newContext(), actor, publisher, fieldsIn(z.object(trustFields), given));
     return {
       data: shown(trust),
       text: `"${publisher}" trusts ${describeTrust(trust)}, by the trust ${trust.id}.`,
