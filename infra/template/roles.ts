@@ -143,8 +143,8 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       {
         table: ['UpdateItem'],
         neverChanges: [
-          ...['address', 'attempt', 'body', 'caller', 'content_type', 'id', 'operation', 'provider'],
-          ...['provider_state', 'request_id', 'sequence', 'state', 'status_key', 'task_id', 'words'],
+          ...['address', 'attempt', 'body', 'caller', 'id', 'operation', 'provider'],
+          ...['provider_state', 'request_id', 'sequence', 'state', 'status_key', 'task_id'],
         ],
       },
       served('DeliverQueue'),

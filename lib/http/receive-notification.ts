@@ -29,7 +29,6 @@ async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): 
     taskHash: hash,
     secret,
     body: readText(event).replace(/^\uFEFF/, ''),
-    contentType: event.headers?.['content-type'],
   }).catch(rejectOrTryAgain);
   if (receipt.result === 'rejected') throw rejection(receipt.reason);
   const { result, state } = receipt;

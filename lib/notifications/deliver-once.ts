@@ -29,7 +29,7 @@ const maxLookupMs = 1500;
 /** Only the status of a response counts; this much is read so that the receiver can finish writing it. */
 const maxAnswerBytes = 4096;
 
-interface Notification extends Pick<NotificationRecord, 'id' | 'body' | 'content_type'> {
+interface Notification extends Pick<NotificationRecord, 'id' | 'body'> {
   address: string;
 }
 
@@ -49,7 +49,7 @@ export async function deliverOnce(
       url,
       method: 'POST',
       headers: {
-        'content-type': notification.content_type,
+        'content-type': 'application/json',
         'user-agent': 'node-registry',
         ...signatureHeaders(keys, notification),
       },

@@ -18,7 +18,7 @@ import {
   type TaskRecord,
   ttlFrom,
 } from './records.ts';
-import { loadAndPublishSigningKeys } from './signature.ts';
+import { loadSigningKeys, publishSigningKeys } from './signature.ts';
 
 /** Receivers need the public key before the first notification, so the schedule publishes it. */
 export const deliverNotifications = worker<NotificationRecord>('deliver', {
@@ -31,7 +31,7 @@ export const deliverNotifications = worker<NotificationRecord>('deliver', {
     ] as const;
     return (await update<NotificationRecord>(context, record, changes, asRead)).written;
   },
-  scheduled: loadAndPublishSigningKeys,
+  scheduled: publishSigningKeys,
 });
 
 /** Publishes the task's status, then notifies the caller. After a crash, it is sent again with the same ID. */
@@ -97,7 +97,7 @@ function isLater(known: JsonObject, { state, at }: Pick<NotificationRecord, 'sta
 async function notify(context: Context, record: NotificationRecord & { address: string }): Promise<Outcome> {
   note({ host: URL.parse(record.address)?.hostname ?? '', state: record.state });
   const began = Date.now();
-  const result = await deliverOnce(record, await loadAndPublishSigningKeys(context));
+  const result = await deliverOnce(record, await loadSigningKeys(context));
   const { outcome, status, error, isHopeless } = { error: undefined, isHopeless: false, ...result };
   log('info', 'delivery', {
     outcome: outcome === 'failed' ? 'again' : outcome,

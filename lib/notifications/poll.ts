@@ -2,7 +2,7 @@ import * as config from '../config.ts';
 import type { ProviderName } from '../config.ts';
 import type { Context } from '../context.ts';
 import { log, note } from '../log.ts';
-import { type PolledTask, pollTask } from '../providers/poll.ts';
+import { pollTask } from '../providers/poll.ts';
 import type { Changes } from '../store/items.ts';
 import { taskHashOf } from '../store/keys.ts';
 import { update } from '../store/write.ts';
@@ -35,10 +35,10 @@ async function poll(context: Context, task: TaskRecord): Promise<Outcome> {
   // Without an ID, the provider can't be polled: only a notification can report the task.
   if (path === undefined || taskId === undefined)
     return isEnded ? stop(context, task) : move(context, task, { pending_since: timeText(lastAt) });
-  if (isPaused(provider)) return 'again';
-  const answer = await pollTask(context, provider, path.replace('{task_id}', encodeURIComponent(taskId)));
-  pauseAfter(provider, answer);
-  const receipt = answer.result === 'told' && (await takeAnswer(context, task, taskId, answer));
+  if (Date.now() < (pausedUntil.get(provider) ?? 0)) return 'again';
+  const told = await pollTask(context, provider, path.replace('{task_id}', encodeURIComponent(taskId)));
+  if (told.status === 429) pause(provider);
+  const receipt = told.body !== undefined && (await takeReply(context, task, taskId, told.body));
   if (!receipt || receipt.result === 'rejected') {
     log('info', 'poll', { outcome: 'untold' });
     return 'again';
@@ -48,15 +48,10 @@ async function poll(context: Context, task: TaskRecord): Promise<Outcome> {
   return isEnded && !isRunning ? stop(context, task) : 'again';
 }
 
-function takeAnswer(
-  context: Context,
-  task: TaskRecord,
-  taskId: string,
-  { body, contentType }: Extract<PolledTask, { result: 'told' }>,
-): Promise<Receipt> {
+function takeReply(context: Context, task: TaskRecord, taskId: string, body: string): Promise<Receipt> {
   const taskHash = taskHashOf(task);
   const secret = findSecret(body, taskHash);
-  return takeReport(context, { provider: task.provider, taskHash, secret, taskId, body, contentType }, task);
+  return takeReport(context, { provider: task.provider, taskHash, secret, taskId, body }, task);
 }
 
 async function move(context: Context, task: TaskRecord, changes: Changes<TaskRecord>): Promise<Outcome> {
@@ -81,27 +76,11 @@ async function giveUp(context: Context, task: TaskRecord, task_id: string | unde
   return 'done';
 }
 
-/** One or two failures may be of single tasks, which must not hold up the polls of others. */
-const maxFailuresInARow = 3;
 const pauseMs = 60_000;
-
-/** How many polls in a row have failed, and when the last one did. */
-const failures = new Map<ProviderName, { inARow: number; at: number }>();
 const pausedUntil = new Map<ProviderName, number>();
 
-/** A provider that was busy, or failed several times in a row, is left alone for a minute. Tasks wait for their next poll. */
-function pauseAfter(provider: ProviderName, answer: PolledTask): void {
-  const now = Date.now();
-  const last = failures.get(provider);
-  const before = last && now < last.at + pauseMs ? last.inARow : 0;
-  const inARow = answer.result === 'failed' ? before + 1 : 0;
-  failures.set(provider, { inARow, at: now });
-  if (answer.result !== 'busy' && inARow < maxFailuresInARow) return;
-  failures.delete(provider);
-  pausedUntil.set(provider, now + pauseMs);
-  log('warn', 'provider_busy', { provider, provider_status: 'status' in answer ? answer.status : null });
-}
-
-function isPaused(provider: ProviderName): boolean {
-  return Date.now() < (pausedUntil.get(provider) ?? 0);
+/** A provider that is busy is left alone for a minute: paid calls need what it accepts. Tasks wait for their next poll. */
+function pause(provider: ProviderName): void {
+  pausedUntil.set(provider, Date.now() + pauseMs);
+  log('warn', 'provider_busy', { provider });
 }

@@ -28,8 +28,7 @@ export interface TaskRecord extends Owing {
   task_id?: string | undefined;
   /** The last accepted state; undefined before the first. */
   state?: TaskState;
-  /** The provider's unknown words since then, and the last of them. */
-  words?: string[];
+  /** The provider's last unknown word since then. */
   provider_state?: string;
   /** When the last notification was written, by a clock that never goes back. */
   reported_at?: string;
@@ -84,7 +83,6 @@ export interface NotificationRecord extends Owing {
   status_key: string;
   /** The provider's body with the fields of all notifications, and with the caller's URL in place of ours. */
   body: string;
-  content_type: string;
   state: TaskState;
   /** The provider's word for the state, if we don't know it. */
   provider_state?: string | undefined;

@@ -2,8 +2,6 @@ import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'n
 import { storedSecret } from '../aws/stored-secret.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
-import { describeError, log } from '../log.ts';
-import type { Condition } from '../store/items.ts';
 import { signingKeysKey } from '../store/keys.ts';
 import { update } from '../store/write.ts';
 import type { SigningKeysRecord } from './records.ts';
@@ -25,66 +23,41 @@ const maxAgeMs = 60_000;
 let forgottenAt = Date.now();
 
 /** The stored keys: a rotated one takes effect within a minute, without a restart. */
-export async function loadAndPublishSigningKeys(context: Context): Promise<SigningKey[]> {
+export async function loadSigningKeys(context: Context): Promise<SigningKey[]> {
   if (Date.now() - forgottenAt >= maxAgeMs) {
     forgottenAt = Date.now();
     secret().forget();
   }
-  const keys = readSigningKeys(await secret().read(context));
-  await publishKeys(context, keys);
-  return keys;
+  return readSigningKeys(await secret().read(context));
 }
 
-let published: string | undefined;
-
 /** Lets the administration return the public keys without a right to read the private ones. */
-async function publishKeys(context: Context, keys: readonly SigningKey[]): Promise<void> {
+export async function publishSigningKeys(context: Context): Promise<void> {
+  const keys = await loadSigningKeys(context);
   const public_keys = keys.map(({ publicKey }) => publicKey).join(' ');
-  if (public_keys === published) return;
   const changes = { public_keys, at: new Date().toISOString() };
-  const isNew: Condition<SigningKeysRecord> = [['public_keys', 'absent or <>', public_keys]];
-  try {
-    await update<SigningKeysRecord>(context, signingKeysKey, changes, isNew);
-    published = public_keys;
-  } catch (error) {
-    // The next run tries again; no notification waits for this.
-    log('warn', 'signing_keys', describeError(error));
-  }
+  await update<SigningKeysRecord>(context, signingKeysKey, changes, [
+    ['public_keys', 'absent or <>', public_keys],
+  ]);
 }
 
 /** The PKCS #8 header of a bare Ed25519 key. */
 const keyHeader = Buffer.from('302e020100300506032b657004220420', 'hex');
-const seedBytes = 32;
 
-/** The keys in a secret: one or two, separated by whitespace or commas. Errors never quote the secret. */
+/** As Secrets Manager makes one with the stage: more than 380 random bits. */
+const password = /^[A-Za-z0-9]{64}$/;
+
+/** The keys in a secret: one or two, separated by whitespace. Errors never quote the secret. */
 export function readSigningKeys(secret: string): SigningKey[] {
-  const texts = secret.split(/[\s,]+/).filter(Boolean);
-  if (texts.length === 0 || texts.length > 2) throw new Error('The signing key must be one key or two.');
-  return texts.map(readSigningKey);
-}
-
-/** A password of this length from Secrets Manager, of letters and digits, has more than 380 random bits. */
-const madeKey = /^[A-Za-z0-9]{64}$/;
-
-function readSigningKey(text: string): SigningKey {
-  const der = Buffer.concat([
-    keyHeader,
-    madeKey.test(text) ? hash('sha256', text, 'buffer') : readSeed(text),
-  ]);
-  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
-  return { privateKey, publicKey: `whpk_${Buffer.from(x, 'base64url').toString('base64')}` };
-}
-
-function readSeed(text: string): Buffer {
-  const [, encoded = ''] = /^whsk_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
-  const bytes = Buffer.from(encoded, 'base64');
-  // Some tools append the public key to the private one.
-  if (bytes.length !== seedBytes && bytes.length !== 2 * seedBytes)
-    throw new Error(
-      'A signing key must be whsk_ and the base64 of 32 or 64 bytes, or 64 letters and digits.',
-    );
-  return bytes.subarray(0, seedBytes);
+  const texts = secret.split(/\s+/).filter(Boolean);
+  if (texts.length < 1 || texts.length > 2 || !texts.every((text) => password.test(text)))
+    throw new Error('The signing key must be 64 letters and digits, or two such texts.');
+  return texts.map((text) => {
+    const der = Buffer.concat([keyHeader, hash('sha256', text, 'buffer')]);
+    const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+    const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
+    return { privateKey, publicKey: `whpk_${Buffer.from(x, 'base64url').toString('base64')}` };
+  });
 }
 
 export function signatureHeaders(

@@ -40,7 +40,6 @@ export interface Report {
   /** The ID in the poll. */
   taskId?: string | undefined;
   body: string;
-  contentType?: string | undefined;
   /** This service stops polling, so the task gets no further report. */
   isGivenUp?: true;
 }
@@ -74,20 +73,21 @@ export async function takeReport(context: Context, report: Report, seen?: TaskRe
     // The ID of our response stays: any other ID in a call isn't the caller's task.
     const taskId = attempt?.task_id ?? task.task_id ?? report.taskId ?? said.taskId;
     const usage = usageOf(task, attempt, { ...said, taskId }, change, at, report.isGivenUp);
+    const isWritten = async (...writes: Write[]) =>
+      (await transact(context, usage ? [...writes, usage] : writes)).length === 0;
     // What changes no state may still be the first word, or the first with an ID, a price or an end.
     if (change === undefined) {
       const named = updating<TaskRecord>(taskKey(hash), { task_id: taskId }, onRevision(task));
-      if (usage && !(await writeWithUsage(context, [named], usage))) return undefined;
+      if (usage && !(await isWritten(named))) return undefined;
       return { result: 'repeated', state: said.state ?? task.state };
     }
-    const { state, provider_state, isQuiet, isDone, changes } = change;
+    const { state, provider_state, isDone, changes } = change;
     const notification: NotificationRecord = {
       ...notificationKey(hash, sequence),
       id: notificationId(hash, sequence),
-      address: isQuiet ? undefined : task.address,
+      address: task.address,
       status_key: task.status_key,
       body: bodyFor(task, report, said, { task_id: taskId, state, provider_state }),
-      content_type: headerText.exec(report.contentType ?? '')?.[0] ?? 'application/json',
       state,
       provider_state,
       at,
@@ -104,26 +104,18 @@ export async function takeReport(context: Context, report: Report, seen?: TaskRe
       ttl: ttlFrom(now),
     };
     const told = updating<TaskRecord>(taskKey(hash), reported, onRevision(task));
-    if (!(await writeWithUsage(context, [told, putting(notification, absent)], usage))) return undefined;
+    if (!(await isWritten(told, putting(notification, absent)))) return undefined;
     await sendSoon(context, 'deliver', notification);
     return { result: 'written', state };
   });
 }
 
-/** A type that a header can repeat. */
-const headerText = /^[\x21-\x7e][\x20-\x7e]{0,99}$/;
-
-/** How many unknown words a receiver gets: some providers count percent. The status shows all. */
-const maxNotifiedWords = 20;
-
-/** IDs of notifications have four digits. */
-const maxSequence = 9999;
+/** After so many notifications, unknown words are no news: some providers count percent. */
+const maxWithWords = 100;
 
 interface Change {
   state: TaskState;
   provider_state?: string | undefined;
-  /** Only the status shows it. */
-  isQuiet: boolean;
   /** No further poll is needed: a success may get results later, and a failure may be reversed. */
   isDone: boolean;
   changes: Changes<TaskRecord>;
@@ -139,20 +131,12 @@ function changeOf(task: TaskRecord, { state, unknownWord, media }: ProviderNotif
     const next = state ?? 'success';
     const has_media = (next === 'success' && hasMedia) || undefined;
     const isDone = has_media === true;
-    return { state: next, isQuiet: false, isDone, changes: { state: next, provider_state: null, has_media } };
+    return { state: next, isDone, changes: { state: next, provider_state: null, has_media } };
   }
-  if (state !== undefined) return undefined;
-  const { words = [], provider_state, sequence } = task;
-  const isHeard = unknownWord === undefined || unknownWord === provider_state || words.includes(unknownWord);
-  if (isHeard || sequence >= maxSequence - 10 || isFinal(task.state)) return undefined;
-  const isQuiet = words.length >= maxNotifiedWords;
-  return {
-    state: task.state ?? 'created',
-    provider_state: unknownWord,
-    isQuiet,
-    isDone: false,
-    changes: { provider_state: unknownWord, ...(!isQuiet && { words: [...words, unknownWord] }) },
-  };
+  if (unknownWord === undefined || unknownWord === task.provider_state) return undefined;
+  if (task.sequence >= maxWithWords || isFinal(task.state)) return undefined;
+  const changes = { provider_state: unknownWord };
+  return { state: task.state ?? 'created', ...changes, isDone: false, changes };
 }
 
 /** An alarm counts these lines: the parameter `providerStates` maps such a word to a state. */
@@ -201,11 +185,4 @@ function usageOf(
   };
   if (Object.keys(changes).length === 0) return undefined;
   return updating<AttemptRecord>(attemptKey(callerHash(caller), name), changes, present);
-}
-
-/** A missing attempt must not hold up the notification. */
-async function writeWithUsage(context: Context, writes: Write[], usage: Write | undefined): Promise<boolean> {
-  const failed = await transact(context, usage ? [...writes, usage] : writes);
-  if (failed.length === 1 && failed[0] === writes.length) return writeWithUsage(context, writes, undefined);
-  return failed.length === 0;
 }

@@ -7,10 +7,11 @@ import { videoProvider } from './video-provider.ts';
 
 const providers: Record<ProviderName, () => Provider> = { image: imageProvider, video: videoProvider };
 
-/** The reply about a task. `busy`: stop polling this provider. `failed`: this poll failed, or all do. */
-export type PolledTask =
-  | { result: 'told'; body: string; contentType: string | undefined }
-  | { result: 'busy' | 'failed' | 'untold'; status?: number };
+/** A provider's reply about a task. Without a status, none came; only a 200 says something. */
+interface PolledTask {
+  status?: number;
+  body?: string;
+}
 
 const timeoutMs = 10_000;
 /** A reply repeats the request. */
@@ -21,7 +22,7 @@ export async function pollTask(context: Context, name: ProviderName, path: strin
   const provider = providers[name]();
   const key = await provider.key.read(context);
   try {
-    const { status, headers, body } = await calling(context, `${name} provider`, () =>
+    const { status, body } = await calling(context, `${name} provider`, () =>
       httpRequest({
         url: new URL(provider.url.replace(/\/*$/, path)),
         method: 'GET',
@@ -30,14 +31,10 @@ export async function pollTask(context: Context, name: ProviderName, path: strin
         maxReplyBytes: maxAnswerBytes,
       }),
     );
-    const isRejectedKey = status === 401 || status === 403;
-    if (isRejectedKey) provider.key.forget();
-    if (status === 200)
-      return { result: 'told', body: body.toString(), contentType: headers['content-type'] };
-    if (status === 429) return { result: 'busy', status };
-    return { result: isRejectedKey || status >= 500 ? 'failed' : 'untold', status };
+    if (status === 401 || status === 403) provider.key.forget();
+    return status === 200 ? { status, body: body.toString() } : { status };
   } catch (error) {
     if (!(error instanceof TransportError)) throw error;
-    return { result: 'failed', ...(error.head && { status: error.head.status }) };
+    return {};
   }
 }

@@ -139,8 +139,7 @@ describe('notification retry', () => {
 });
 
 test('notification keys prints the public keys that the functions sign with, or says that nothing signs', async () => {
-  await writeNotification('http://127.0.0.1:9/rejected');
-  await run();
+  await handler({}, { getRemainingTimeInMillis: () => 30_000 });
   const [key] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
   const public_keys = String(key?.publicKey);
 

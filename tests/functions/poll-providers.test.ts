@@ -133,33 +133,25 @@ describe('a task whose end was not notified', () => {
     expect((await notificationsOf(path.task)).map(({ state }) => state)).toEqual(['processing']);
   });
 
-  test.each([
-    [429, 1],
-    [500, 3],
-    [401, 3],
-    [403, 3],
-  ])('waits for its next time after an answer %i to %i others in a row', async (status, times) => {
-    const paths = [await unreported(await spender())];
-    while (paths.length <= times) paths.push(await unreported(await spender()));
-    misbehave({ kind: 'status', method: 'GET', status, times });
-    misbehave({ ...running, times: 30 });
-    expect(await poll(10)).toEqual(Array(times).fill('untold'));
+  test('waits for its next time after a 429 to another, and after no other failure', async () => {
+    const paths = [await unreported(await spender()), await unreported(await spender())];
+    const failures = ['reset', 'status'].map((kind) => ({
+      kind: kind as 'reset',
+      method: 'GET' as const,
+      status: 500,
+    }));
+    for (const failure of failures) misbehave(failure);
+    expect(await poll(10)).toEqual(['untold', 'untold']);
+    misbehave({ kind: 'status', method: 'GET', status: 429 });
+    misbehave({ ...running, times: 2 });
+    expect(await poll(20)).toEqual(['untold']);
 
     const told = () => Promise.all(paths.map(({ task }) => notificationsOf(task)));
     expect((await told()).flat()).toEqual([]);
-    expect((await Promise.all(paths.map(stored))).map(dueIn)).toEqual(paths.map(() => 20));
-    expect(loggedLines.join()).toContain('"event":"provider_busy"');
-    expect(await poll(20)).toEqual([]);
-    expect((await told()).flat()).toHaveLength(paths.length);
-  });
-
-  test.each(['status', 'reset'] as const)('is polled after a %s that fails another', async (kind) => {
-    for (let tasks = 0; tasks < 5; tasks += 1) await unreported(await spender());
-    misbehave({ kind, method: 'GET', status: 500, times: 2 });
-    misbehave({ ...running });
-    misbehave({ kind, method: 'GET', status: 403, times: 2 });
-
-    expect(await poll(10)).toEqual(Array(4).fill('untold'));
+    expect((await Promise.all(paths.map(stored))).map(dueIn)).toEqual([40, 40]);
+    expect(lines('provider_busy')).toMatchObject([{ provider: 'video' }]);
+    expect(await poll(40)).toEqual([]);
+    expect((await told()).flat()).toHaveLength(2);
   });
 
   test.each([

@@ -15,7 +15,7 @@ Object.assign(process.env, {
   IMAGE_PROVIDER_KEY: 'image-key-of-the-tests',
   VIDEO_PROVIDER_URL: 'http://localhost:3003/video',
   VIDEO_PROVIDER_KEY: 'video-key-of-the-tests',
-  NOTIFICATION_SIGNING_KEY: `whsk_${Buffer.alloc(32, 'the key of the tests ').toString('base64')}`,
+  NOTIFICATION_SIGNING_KEY: 'TheKeyOfTheTests'.repeat(4),
   // Relaying is the default, and has tests of its own.
   NOTIFICATIONS: 'direct',
   NOTIFY_LOCALHOST: 'accepted',

@@ -33,7 +33,6 @@ export async function writeNotification(
     id: notificationId(hash, 1),
     address,
     body: '{"task_id":"1","state":"success"}',
-    content_type: 'application/json',
     state: 'success',
     at,
     ...owe('deliver', notificationKey(hash, 1), callerHash('user:notified')),

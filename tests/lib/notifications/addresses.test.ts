@@ -66,7 +66,7 @@ async function send(address: string) {
   const body = '{"state":"success"}';
   let result: unknown;
   const connections = await connectionsOf(async () => {
-    result = await deliverOnce({ id: 'msg_1', address, body, content_type: 'application/json' }, keys);
+    result = await deliverOnce({ id: 'msg_1', address, body }, keys);
   });
   return { result, connections };
 }
