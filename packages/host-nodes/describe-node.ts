@@ -8,9 +8,8 @@ import { LimitReached, limits } from './limits.ts';
 import { asText, plain, plainTruth } from './values/access.ts';
 import { BoundMethod, Class, Func } from './values/objects.ts';
 import { isCounted, Tuple, Unknown } from './values/plain.ts';
-import { Dict, type Entry, List, type Value } from './values/values.ts';
+import { Dict, type Entry, List, type Machine, type Value } from './values/values.ts';
 import { Raised } from './values/builtin-types.ts';
-import type { Machine } from './values/machine.ts';
 
 /** The host's view of a node; unknown fields are absent. */
 export interface ReadHostNode {

@@ -1,5 +1,5 @@
 import type { ExprNode, StmtNode } from 'py-ast';
-import { FileTree, type Files } from './files.ts';
+import { type Files, FileTree } from './files.ts';
 import { hostModel } from './host/models.ts';
 import { attribute, setAttribute } from './language/attributes.ts';
 import { call } from './language/calls.ts';
@@ -14,8 +14,7 @@ import { Risks } from './risks.ts';
 import { equipTypes } from './types/constructors.ts';
 import { asText, setName } from './values/access.ts';
 import { Unknown } from './values/plain.ts';
-import { Heap, Module, type Value } from './values/values.ts';
-import type { Doubts, Frame, Machine } from './values/machine.ts';
+import { type Doubts, type Frame, Heap, type Machine, Module, type Value } from './values/values.ts';
 
 export interface Dropped {
   why: string;

@@ -5,9 +5,8 @@ import { limits } from './limits.ts';
 import { countTokens, parseSource, type Source } from './source.ts';
 import { asText, put } from './values/access.ts';
 import { raise, Raised } from './values/builtin-types.ts';
-import { Frame, type Machine } from './values/machine.ts';
+import { Dict, Frame, List, type Machine, Module, type Value } from './values/values.ts';
 import { OutsideModule, Unknown } from './values/plain.ts';
-import { Dict, List, Module, type Value } from './values/values.ts';
 
 /** The file and line where a failure, or the dict of nodes, first occurred. */
 export type Places = Map<unknown, string>;

@@ -1,10 +1,9 @@
 import { hostFolder } from '../files.ts';
 import { objectType } from '../values/builtin-types.ts';
 import { Native } from '../values/objects.ts';
-import { Unknown } from '../values/plain.ts';
+import { Several, Unknown } from '../values/plain.ts';
 import { List, openDict, PythonSet, type Value } from '../values/values.ts';
 import { hostSamplers, hostTypes, samplers, schedulers, socketTypes } from './names.ts';
-import { hostList } from './lists.ts';
 import { schemaModel } from './schema-types.ts';
 
 /*
@@ -52,4 +51,11 @@ export function hostModel(path: string): Value | undefined {
   if (socket !== undefined && hostTypes.some((module) => path === `${module}IO.${socket}`))
     return socketTypes.get(socket) ?? new Unknown('a type of the host', path);
   return schemaModel(path);
+}
+
+const why = 'the host fills this list';
+
+/** A list that depends on the installation, such as that of the installed models. */
+export function hostList(): List {
+  return new List([new Several(why, [new Unknown(why)])]);
 }

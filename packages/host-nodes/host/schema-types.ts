@@ -1,9 +1,8 @@
 import { asText, plainTruth } from '../values/access.ts';
 import { enumType, openType, strType } from '../values/builtin-types.ts';
-import type { Machine } from '../values/machine.ts';
+import { Dict, type Keywords, List, type Machine, type Value } from '../values/values.ts';
 import { Class, Descriptor, Instance, Native } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
-import { Dict, type Keywords, List, type Value } from '../values/values.ts';
 import { hiddenInputs, inputParameters, plainParameters, schemaTypes } from './names.ts';
 
 /*

@@ -1,8 +1,7 @@
 import { asText, dictOf, plain, put } from '../values/access.ts';
-import type { Machine } from '../values/machine.ts';
+import { Dict, List, type Machine, type Value } from '../values/values.ts';
 import { Class, Instance } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
-import { Dict, List, type Value } from '../values/values.ts';
 import { inputFields, inputParameters, optionNames, ownDefaults } from './names.ts';
 import { flag, inputType, outputType, schemaType, templateType } from './schema-types.ts';
 

@@ -1,13 +1,10 @@
 import { lacksConstant } from '../host/packages.ts';
 import { bytesType, isRaised, raise, typeOf, typeType } from '../values/builtin-types.ts';
 import { removeName, setName } from '../values/access.ts';
-import { Bytes } from '../values/bytes.ts';
-import type { Machine } from '../values/machine.ts';
+import { Bytes, Tuple, Unknown } from '../values/plain.ts';
+import { Dict, List, type Machine, Module, type Namespace, type Value } from '../values/values.ts';
 import { BoundMethod, Class, Descriptor, Func, Instance, Native, Super } from '../values/objects.ts';
-import { Tuple, Unknown } from '../values/plain.ts';
-import { Dict, List, Module, type Namespace, type Value } from '../values/values.ts';
-import { bind } from './binding.ts';
-import { superAttribute } from './instances.ts';
+import { bind, superAttribute } from './classes.ts';
 
 /** `value.name`, or AttributeError. */
 export function attribute(machine: Machine, value: Value, name: string): Value {

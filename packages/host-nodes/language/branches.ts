@@ -1,7 +1,14 @@
 import { Class } from '../values/objects.ts';
-import { Dict, type Followed, type Snapshot, type Store, type Way } from '../values/values.ts';
+import {
+  type Completion,
+  Dict,
+  type Followed,
+  type Machine,
+  type Snapshot,
+  type Store,
+  type Way,
+} from '../values/values.ts';
 import { enter, join, joinedStates } from '../values/join.ts';
-import type { Completion, Machine } from '../values/machine.ts';
 import { Raised } from '../values/builtin-types.ts';
 
 /** Follows the branches of a statement with an unknown condition. If their ends differ, it splits. */

@@ -1,10 +1,9 @@
 import type { Call } from 'py-ast';
 import { asText, leaveOpen, plain, put } from '../values/access.ts';
 import { raise, superType } from '../values/builtin-types.ts';
-import { Frame, type Machine, Scope } from '../values/machine.ts';
+import { Dict, Frame, type Machine, Scope, type Value } from '../values/values.ts';
 import { Class, Instance, Super } from '../values/objects.ts';
 import { isCounted, Unknown } from '../values/plain.ts';
-import { Dict, type Value } from '../values/values.ts';
 import { builtins } from '../library/builtins.ts';
 import { update } from '../types/collections.ts';
 import { countTokens, parseSource, type Source } from '../source.ts';

@@ -1,15 +1,14 @@
 import type { StmtNode } from 'py-ast';
 import { raise } from '../values/builtin-types.ts';
 import { join } from '../values/join.ts';
-import { type Frame, type Machine, Scope } from '../values/machine.ts';
+import { Dict, type Frame, type Keywords, type Machine, Scope, type Value } from '../values/values.ts';
 import { BoundMethod, Class, Descriptor, Func, Instance, Native } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import { iteratorOf } from './iteration.ts';
-import { Dict, type Keywords, type Value } from '../values/values.ts';
 import { leaveOpen, put } from '../values/access.ts';
 import { settle } from './branches.ts';
 import { yields } from './functions.ts';
-import { instantiate } from './instances.ts';
+import { instantiate } from './classes.ts';
 
 /** Packages whose functions don't change the lists and dicts that they take. */
 const reading =

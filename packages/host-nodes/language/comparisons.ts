@@ -2,10 +2,9 @@ import { hostApi } from '../host/names.ts';
 import type { ExprNode } from 'py-ast';
 import { plain } from '../values/access.ts';
 import { compare, contains, equal } from '../values/equality.ts';
-import type { Frame, Machine } from '../values/machine.ts';
+import type { Frame, Machine, Value } from '../values/values.ts';
 import { Func, Instance } from '../values/objects.ts';
 import { isSame, Unknown } from '../values/plain.ts';
-import type { Value } from '../values/values.ts';
 
 type Compare = Extract<ExprNode, { nodeType: 'Compare' }>;
 

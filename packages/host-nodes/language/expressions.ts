@@ -1,22 +1,19 @@
 import type { Comprehension, Constant, ExprNode } from 'py-ast';
-import { orderOf, plain, put, putPair } from '../values/access.ts';
-import { Bytes } from '../values/bytes.ts';
+import { orderOf, plain, put, putPair, truth } from '../values/access.ts';
+import { Bytes, ellipsis, Iterator, maybe, Several, Slice, Tuple, Unknown } from '../values/plain.ts';
 import { setOf } from '../values/equality.ts';
 import { join } from '../values/join.ts';
-import { type Frame, type Machine, Scope } from '../values/machine.ts';
+import { Dict, type Frame, List, type Machine, Scope, type Value } from '../values/values.ts';
 import { formatValue } from '../types/formatting.ts';
 import { update } from '../types/collections.ts';
 import { reprOf, textOf } from '../values/text.ts';
-import { ellipsis, Iterator, maybe, Several, Slice, Tuple, Unknown } from '../values/plain.ts';
-import { Dict, List, type Value } from '../values/values.ts';
 import { isWrittenAsFloat } from '../source.ts';
 import { compareChain } from './comparisons.ts';
 import { fork } from './branches.ts';
 import { literalText, makeFunction } from './functions.ts';
 import { binary, unary } from './operators.ts';
 import { item } from './subscripts.ts';
-import { assign } from './assignments.ts';
-import { truth } from './truth.ts';
+import { assign } from './names.ts';
 import { evaluateCall } from './call-expressions.ts';
 
 type Node<Kind extends ExprNode['nodeType']> = Extract<ExprNode, { nodeType: Kind }>;

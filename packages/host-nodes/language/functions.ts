@@ -1,9 +1,8 @@
 import type { ExprNode, StmtNode } from 'py-ast';
 import { partsOf } from '../source.ts';
-import type { Frame, Machine } from '../values/machine.ts';
+import type { Frame, Machine, Value } from '../values/values.ts';
 import { Func, type FunctionCode } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
-import type { Value } from '../values/values.ts';
 
 /** The parser doesn't resolve a character's name, and this interpreter has no table of names. */
 export function literalText(text: string, style = ''): Value {

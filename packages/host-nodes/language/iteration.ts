@@ -1,9 +1,8 @@
 import { held, orderOf, plain } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
-import type { Machine } from '../values/machine.ts';
+import { Dict, List, type Machine, PythonSet, type Value } from '../values/values.ts';
 import { Class, Instance } from '../values/objects.ts';
 import { Iterator, Range, Several, Tuple, Unknown } from '../values/plain.ts';
-import { Dict, List, PythonSet, type Value } from '../values/values.ts';
 
 /** The items of an iterable. Each takes a step. An unknown iterable has several unknown items. */
 export function* iterate(machine: Machine, value: Value): Generator<Value> {

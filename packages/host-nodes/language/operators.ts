@@ -1,10 +1,9 @@
-import { orderOf, addItem, plain } from '../values/access.ts';
+import { addItem, orderOf, plain } from '../values/access.ts';
 import { isNumber, numeric, setOf } from '../values/equality.ts';
 import { pathType, raise } from '../values/builtin-types.ts';
-import type { Machine } from '../values/machine.ts';
+import { Dict, List, type Machine, PythonSet, type Value } from '../values/values.ts';
 import { Class, Instance } from '../values/objects.ts';
 import { condition, notImplemented, Tuple, Unknown } from '../values/plain.ts';
-import { Dict, List, PythonSet, type Value } from '../values/values.ts';
 import { LimitReached, limits } from '../limits.ts';
 import { formatPercent } from '../types/formatting.ts';
 

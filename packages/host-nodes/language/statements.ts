@@ -1,22 +1,27 @@
-import type { StmtNode } from 'py-ast';
-import { put } from '../values/access.ts';
+import type { ExceptHandler, ExprNode, StmtNode } from 'py-ast';
+import { isSubclass, orderOf, put, removeName, truth } from '../values/access.ts';
 import { exceptionOf, exceptionType, raise, Raised } from '../values/builtin-types.ts';
-import type { Completion, Frame, Machine } from '../values/machine.ts';
-import { Class, Func } from '../values/objects.ts';
-import { Unknown } from '../values/plain.ts';
-import { Dict, type Value } from '../values/values.ts';
-import { assign, remove } from './assignments.ts';
+import {
+  type Completion,
+  Dict,
+  type Doubts,
+  type Frame,
+  List,
+  type Machine,
+  Module,
+  type Value,
+} from '../values/values.ts';
+import { Class, Func, Instance } from '../values/objects.ts';
+import { Several, Tuple, Unknown } from '../values/plain.ts';
+import { assign, readName, remove, writeName } from './names.ts';
 import { defineClass } from './classes.ts';
-import { branch, proceed } from './branches.ts';
+import { branch, proceed, settle } from './branches.ts';
 import { defineFunction, type Definition } from './functions.ts';
-import { runImport, runImportFrom } from './imports.ts';
-import { runFor, runWhile } from './loops.ts';
-import { runMatch } from './patterns.ts';
-import { readName, writeName } from './names.ts';
 import { inPlace } from './operators.ts';
 import { item, setItem } from './subscripts.ts';
-import { runTry, runWith } from './try-statements.ts';
-import { truth } from './truth.ts';
+import { partsOf } from '../source.ts';
+import { join } from '../values/join.ts';
+import { findAttribute } from './attributes.ts';
 
 type Node<Kind extends StmtNode['nodeType']> = Extract<StmtNode, { nodeType: Kind }>;
 type Rules = {
@@ -177,4 +182,307 @@ function runRaise(machine: Machine, { exc }: Node<'Raise'>, frame: Frame): never
 
 function raisedBy(machine: Machine, cls: Class): Value {
   return cls.builtin ? exceptionOf(cls, []) : machine.call(cls, []);
+}
+
+type Turns = Generator<(returned: Value[]) => Completion>;
+
+function runFor(machine: Machine, node: Node<'For'>, frame: Frame): Completion {
+  const source = machine.evaluate(node.iter, frame);
+  const why = orderOf(source);
+  const orelse = () => machine.execute(node.orelse, frame);
+  const over = (items: Iterable<Value>, last: () => Completion) =>
+    run(machine, forTurns(machine, node, items, frame), last);
+  if (why === undefined) return over(machine.iterate(source), orelse);
+  const items = [...machine.iterate(source)];
+  const last = () => {
+    forget(machine, node, why, frame);
+    return orelse();
+  };
+  return machine.heap.inAnyOrder(why, () =>
+    endsEarly(machine, node)
+      ? branch(machine, [() => over(items, last), () => over(items.toReversed(), last)])
+      : over(items, last),
+  );
+}
+
+/** Whether a turn may be the last: another order may then end with another item. */
+function endsEarly(machine: Machine, { body }: Node<'For'>): boolean {
+  const parts = partsOf(body);
+  machine.budget.read(parts.length);
+  return parts.some(({ nodeType }) => nodeType === 'Break' || nodeType === 'Return');
+}
+
+/** What the last of several items leaves behind depends on their order, but for what each leaves, and counts. */
+function forget(machine: Machine, { target, body }: Node<'For'>, why: string, frame: Frame): void {
+  const set = body.flatMap((node) => (node.nodeType === 'Assign' ? node.targets : []));
+  const added = body.flatMap((node) => (node.nodeType === 'AugAssign' ? [node.target] : []));
+  const leave = (each: ExprNode, kept: string) => {
+    const held = each.nodeType === 'Name' ? (frame.scope ?? frame.module).own(each.id) : undefined;
+    if (held !== undefined && typeof held !== kept) assign(machine, each, new Unknown(why), frame);
+  };
+  for (const each of [target, ...set]) leave(each, 'boolean');
+  for (const each of added) leave(each, 'bigint');
+}
+
+/**
+ * For an item that may exist, the loop follows both cases. If the number of items is unknown, a second turn
+ * starts from the first one's possible changes, so that a counter doesn't look like one.
+ */
+function* forTurns(machine: Machine, node: Node<'For'>, items: Iterable<Value>, frame: Frame): Turns {
+  for (const item of items) {
+    if (item instanceof Several) {
+      const turn = (returned: Value[]) =>
+        branch(machine, [
+          () => loop(machine, forTurns(machine, node, item.items, frame), undefined, returned, false),
+          () => undefined,
+        ]);
+      yield turn;
+      if (machine.budget.isShallow && item.items.some((one) => one instanceof Unknown)) yield turn;
+    } else {
+      yield () => {
+        assign(machine, node.target, item, frame);
+        return machine.execute(node.body, frame);
+      };
+    }
+  }
+}
+
+function runWhile(machine: Machine, node: Node<'While'>, frame: Frame): Completion {
+  return run(machine, whileTurns(machine, node, frame), () => machine.execute(node.orelse, frame));
+}
+
+/** Under an unknown condition, the body runs as for unknown items. */
+function* whileTurns(machine: Machine, { test, body }: Node<'While'>, frame: Frame): Turns {
+  for (;;) {
+    machine.budget.spend();
+    const isTrue = truth(machine, machine.evaluate(test, frame));
+    if (isTrue === false) return;
+    const turn = () => machine.execute(body, frame);
+    const unsure = () => branch(machine, [turn, () => undefined]);
+    yield isTrue ? turn : unsure;
+    if (isTrue) continue;
+    if (machine.budget.isShallow) yield unsure;
+    return;
+  }
+}
+
+function run(machine: Machine, turns: Turns, orelse: () => Completion): Completion {
+  const returned: Value[] = [];
+  const completion = loop(machine, turns, orelse, returned, true);
+  if (returned.length === 0) return completion;
+  const value = returned.reduce((left, right) => join(machine, left, right));
+  return branch(machine, [() => completion, () => ({ kind: 'return', value })]);
+}
+
+/**
+ * Runs the turns, and then the `else`; without one, these are turns of a loop around this one, which hears of a `break`.
+ * Once a turn may have left the loop, everything after it may not have happened: that is one way, the end of
+ * the loop another. Within that way nothing leaves any more, so a long loop doesn't nest.
+ */
+function loop(
+  machine: Machine,
+  turns: Turns,
+  orelse: (() => Completion) | undefined,
+  returned: Value[],
+  isSure: boolean,
+): Completion {
+  const leave = () => (orelse ? undefined : ({ kind: 'break' } as const));
+  let isLeft = false;
+  for (;;) {
+    const { done, value: turn } = turns.next();
+    if (done && orelse) return orelse();
+    if (done) return isLeft ? branch(machine, [leave, () => undefined]) : undefined;
+    const ends = settle(machine, turn(returned));
+    const left = ends.filter((end) => end?.kind === 'return' || end?.kind === 'break');
+    const values = left.flatMap((end) => (end?.kind === 'return' ? [end.value] : []));
+    if (left.length === 1 && ends.length === 1) return values.length === 1 ? ends[0] : leave();
+    returned.push(...values);
+    if (left.length === ends.length) return leave();
+    isLeft ||= left.length > 0;
+    if (left.length > 0 && isSure)
+      return branch(machine, [() => loop(machine, turns, orelse, returned, false), () => undefined]);
+  }
+}
+
+/** Unknown code is assumed to succeed: a handler runs only for code that certainly raises. */
+function runTry(machine: Machine, node: Node<'Try'>, frame: Frame): Completion {
+  try {
+    const completion = tryBody(machine, node, frame);
+    const last = () => machine.execute(node.finalbody, frame);
+    return completion?.kind === 'split' ? proceed(machine, completion, last) : (last() ?? completion);
+  } catch (error) {
+    if (!(error instanceof Raised)) throw error;
+    const completion = machine.execute(node.finalbody, frame);
+    if (completion) return completion;
+    throw error;
+  }
+}
+
+function tryBody(machine: Machine, node: Node<'Try'>, frame: Frame): Completion {
+  const raisesAgain = node.handlers.some(({ body }) => body.some(({ nodeType }) => nodeType === 'Raise'));
+  const goesOn = node.handlers.length > 0 && !raisesAgain;
+  const listed = goesOn ? listings(machine, frame) : undefined;
+  const outer = machine.doubts;
+  const doubts: Doubts = {};
+  machine.doubts = doubts;
+  let completion: Completion;
+  try {
+    completion = machine.execute(node.body, frame);
+  } catch (error) {
+    if (!(error instanceof Raised)) throw error;
+    const handler = handlerOf(machine, node, error, frame);
+    if (!handler) throw error;
+    machine.doubts = outer;
+    return handle(machine, handler, error, frame);
+  } finally {
+    machine.doubts = outer;
+  }
+  const { isMissing } = doubts;
+  const raised = doubts.raised instanceof Raised ? doubts.raised : undefined;
+  const handler = raised && goesOn ? handlerOf(machine, node, raised, frame) : undefined;
+  if (!handler) outer.raised ??= raised;
+  if (!goesOn) outer.isMissing ||= isMissing;
+  const goOn = () => proceed(machine, completion, () => machine.execute(node.orelse, frame));
+  const doubt = () => listed && doubtAdditions(machine, frame, listed);
+  if (isMissing) doubt();
+  if (!raised || !handler || completion !== undefined) return goOn();
+  const handled = () => {
+    doubt();
+    return handle(machine, handler, raised, frame);
+  };
+  return branch(machine, [goOn, handled]);
+}
+
+function handlerOf(machine: Machine, { handlers }: Node<'Try'>, error: Raised, frame: Frame) {
+  return handlers.find((handler) => takes(machine, handler, error, frame));
+}
+
+/** The reachable dicts with their sizes: those that list nodes are among them. */
+function listings(machine: Machine, { module, scope }: Frame): Map<Dict, number> {
+  const found = new Map<Dict, number>();
+  for (const { entries } of scope ? [module, scope] : [module]) {
+    machine.budget.read(entries.size);
+    for (const { value } of entries.values()) if (value instanceof Dict) found.set(value, value.entries.size);
+  }
+  machine.budget.spend(found.size);
+  return found;
+}
+
+/** Classes listed next to an outside import exist only if that import succeeds. */
+function doubtAdditions(machine: Machine, frame: Frame, before: ReturnType<typeof listings>): void {
+  for (const [dict, size] of listings(machine, frame)) {
+    machine.budget.spend(size);
+    const from = before.get(dict) ?? 0;
+    const added = [...dict.entries].filter(([, { value }], at) => at >= from && value instanceof Class);
+    if (added.length === 0) continue;
+    machine.heap.touch(dict);
+    for (const [key, entry] of added) dict.entries.set(key, { ...entry, conditional: true });
+  }
+}
+
+function takes(machine: Machine, { type }: ExceptHandler, { value }: Raised, frame: Frame): boolean {
+  if (!type) return true;
+  const wanted = machine.evaluate(type, frame);
+  if (!(value instanceof Instance)) return true;
+  return isSubclass(machine, value.cls, wanted) !== false;
+}
+
+function handle(machine: Machine, handler: ExceptHandler, { value }: Raised, frame: Frame): Completion {
+  const { name, body } = handler;
+  if (name) writeName(machine, name, value, frame);
+  frame.handled.push(value);
+  try {
+    return machine.execute(body, frame);
+  } finally {
+    frame.handled.pop();
+    if (name) removeName(machine.heap, frame.scope ?? frame.module, name);
+  }
+}
+
+function runWith(machine: Machine, { items, body }: Node<'With'>, frame: Frame): Completion {
+  const exits = items.map(({ context_expr, optional_vars }) => {
+    const manager = machine.evaluate(context_expr, frame);
+    const enter = manager instanceof Unknown ? undefined : findAttribute(machine, manager, '__enter__');
+    const entered = enter === undefined ? new Unknown('a context') : machine.call(enter);
+    if (optional_vars) assign(machine, optional_vars, entered, frame);
+    return manager instanceof Unknown ? undefined : findAttribute(machine, manager, '__exit__');
+  });
+  const leave = (error: Raised | undefined): boolean => {
+    const value = error?.value ?? null;
+    const type = value instanceof Instance ? value.cls : null;
+    return exits.some((exit) => exit !== undefined && machine.call(exit, [type, value, null]) === true);
+  };
+  let completion: Completion;
+  try {
+    completion = machine.execute(body, frame);
+  } catch (error) {
+    if (error instanceof Raised && leave(error)) return undefined;
+    throw error;
+  }
+  leave(undefined);
+  return completion;
+}
+
+/** Patterns are not followed: any case may apply, or none, and what a pattern names is unknown. */
+function runMatch(machine: Machine, { subject, cases }: Node<'Match'>, frame: Frame): Completion {
+  machine.evaluate(subject, frame);
+  const ways = cases.map(({ pattern, body }) => () => {
+    const parts = partsOf([pattern]);
+    machine.budget.spend(parts.length);
+    for (const name of parts.flatMap((part) => [part.name, part.rest]))
+      if (typeof name === 'string') writeName(machine, name, new Unknown('a part of what is matched'), frame);
+    return machine.execute(body, frame);
+  });
+  return branch(machine, [...ways, () => undefined]);
+}
+
+/** `import a.b.c as d`: with `as` the last module, without it the first. */
+function runImport(machine: Machine, { names }: Node<'Import'>, frame: Frame): undefined {
+  for (const { name, asname } of names) {
+    const module = machine.modules.importNamed(name, 0, frame.module);
+    const first = asname || (name.split('.', 1)[0] ?? name);
+    const isWhole = asname || first === name;
+    const bound = isWhole ? module : machine.modules.importNamed(first, 0, frame.module);
+    writeName(machine, first, bound, frame);
+  }
+}
+
+function runImportFrom(machine: Machine, node: Node<'ImportFrom'>, frame: Frame): undefined {
+  const { module, level, names } = node;
+  const source = machine.modules.importNamed(module ?? '', level ?? 0, frame.module);
+  for (const { name, asname } of names) {
+    if (name === '*') importAll(machine, source, frame);
+    else writeName(machine, asname ?? name, member(machine, source, name), frame);
+  }
+}
+
+function member(machine: Machine, source: Value, name: string): Value {
+  if (!(source instanceof Module)) return machine.attribute(source, name);
+  const found = findAttribute(machine, source, name);
+  if (found !== undefined) return found;
+  if (source.open !== undefined) return new Unknown(source.open, name);
+  return raise('ImportError', `cannot import name '${name}' from '${source.name}'`);
+}
+
+/** `from x import *`: if from outside, it may have brought names that are used later. */
+function importAll(machine: Machine, source: Value, frame: Frame): void {
+  const target = frame.scope ?? frame.module;
+  if (!(source instanceof Module)) {
+    machine.heap.touch(target);
+    target.open ??= `it imports everything from ${source instanceof Unknown ? source.path : 'outside'}`;
+    return;
+  }
+  const listed = source.own('__all__');
+  const names =
+    listed instanceof List || listed instanceof Tuple
+      ? listed.items
+      : [...source.entries.keys()].filter((name) => !name.startsWith('_'));
+  machine.budget.spend(names.length);
+  for (const name of names) {
+    if (typeof name === 'string') writeName(machine, name, member(machine, source, name), frame);
+  }
+  if (source.open !== undefined) {
+    machine.heap.touch(target);
+    target.open ??= source.open;
+  }
 }

@@ -11,10 +11,9 @@ import {
 } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
 import { join } from '../values/join.ts';
-import type { Machine } from '../values/machine.ts';
+import { Dict, List, type Machine, type Value } from '../values/values.ts';
 import { Class, Func, Instance } from '../values/objects.ts';
 import { isCounted, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
-import { Dict, List, type Value } from '../values/values.ts';
 
 export function item(machine: Machine, value: Value, key: Value): Value {
   const own = ownMethod(value, '__getitem__');

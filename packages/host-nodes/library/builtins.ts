@@ -1,4 +1,4 @@
-import { asText, isSubclass, orderOf, plain } from '../values/access.ts';
+import { asText, isSubclass, orderOf, plain, truth } from '../values/access.ts';
 import { exceptionTypes, raise } from '../values/builtin-types.ts';
 import { reprOf, sizeOf } from '../values/text.ts';
 import { BoundMethod, Class, Func, Instance, Native, type NativeCall } from '../values/objects.ts';
@@ -15,13 +15,19 @@ import {
   Unknown,
 } from '../values/plain.ts';
 import { join } from '../values/join.ts';
-import { Dict, type Keywords, List, Namespace, PythonSet, type Value } from '../values/values.ts';
-import type { Machine } from '../values/machine.ts';
+import {
+  Dict,
+  type Keywords,
+  List,
+  type Machine,
+  Namespace,
+  PythonSet,
+  type Value,
+} from '../values/values.ts';
 import { deleteAttribute, findAttribute } from '../language/attributes.ts';
 import { iteratorOf } from '../language/iteration.ts';
 import { binary } from '../language/operators.ts';
-import { truth } from '../language/truth.ts';
-import { sorted } from '../types/sorting.ts';
+import { sorted } from '../types/collections.ts';
 import { isSurelyNoClass, lacksConstant } from '../host/packages.ts';
 import { open } from './files.ts';
 import { importByName } from './importing.ts';

@@ -1,9 +1,8 @@
 import { leaveOpen } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
-import type { Machine } from '../values/machine.ts';
+import { Dict, type Keywords, List, type Machine, type Value } from '../values/values.ts';
 import { Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
-import { Dict, type Keywords, List, type Value } from '../values/values.ts';
 import { autoType } from '../language/classes.ts';
 import { setItem } from '../language/subscripts.ts';
 import { contains, equal } from '../values/equality.ts';
@@ -25,41 +24,6 @@ function derived(name: string, ...bases: Class[]): Class {
 
 const intEnum = derived('IntEnum', types.intType, types.enumType);
 const strEnum = derived('StrEnum', types.strType, types.enumType);
-
-/** Classes that packs derive from or decorate with: enums, abstract classes, dataclasses, collections. */
-export function typeModels(): Models {
-  return [
-    ['collections.ChainMap', chainType],
-    ['enum.Enum', types.enumType],
-    ['enum.IntEnum', intEnum],
-    ['enum.Flag', types.enumType],
-    ['enum.StrEnum', strEnum],
-    ['enum.auto', autoType],
-    ['abc.ABC', types.objectType],
-    ['abc.ABCMeta', types.typeType],
-    ...natives('abc', { abstractmethod: identity, abstractproperty: identity }),
-    ['typing.Generic', types.objectType],
-    ['typing.Protocol', types.objectType],
-    ['typing.TypedDict', types.dictType],
-    ...natives('dataclasses', {
-      dataclass: (machine, [cls]) => (cls instanceof Class ? dataclass(machine, cls) : dataclassDecorator),
-      field: (_, __, keywords) => makeField(keywords),
-      is_dataclass: (_, [value = null]) => isDataclass(value),
-      replace: (machine, [self], keywords) => replaced(machine, self, keywords),
-    }),
-    ...natives('collections', {
-      defaultdict: (machine, [fallback = null, source]) => {
-        const dict = machine.call(types.dictType, source === undefined ? [] : [source]);
-        if (dict instanceof Dict) dict.fallback = fallback;
-        return dict;
-      },
-      deque: (machine, [source, length = null], keywords) =>
-        length === null && keywords.size === 0
-          ? machine.call(types.listType, source === undefined ? [] : [source])
-          : new Unknown('a deque of a length'),
-    }),
-  ];
-}
 
 /** Reads go through its maps, the first of which takes writes. */
 const chainType = types.openType('ChainMap');
@@ -200,3 +164,36 @@ function replaced(machine: Machine, self: Value | undefined, keywords: Keywords)
   const old = fields.map((name): [string, Value] => [name, self.own(name) ?? null]);
   return machine.call(self.cls, [], new Map([...old, ...keywords]));
 }
+
+/** Classes that packs derive from or decorate with: enums, abstract classes, dataclasses, collections. */
+export const typeModels: Models = [
+  ['collections.ChainMap', chainType],
+  ['enum.Enum', types.enumType],
+  ['enum.IntEnum', intEnum],
+  ['enum.Flag', types.enumType],
+  ['enum.StrEnum', strEnum],
+  ['enum.auto', autoType],
+  ['abc.ABC', types.objectType],
+  ['abc.ABCMeta', types.typeType],
+  ...natives('abc', { abstractmethod: identity, abstractproperty: identity }),
+  ['typing.Generic', types.objectType],
+  ['typing.Protocol', types.objectType],
+  ['typing.TypedDict', types.dictType],
+  ...natives('dataclasses', {
+    dataclass: (machine, [cls]) => (cls instanceof Class ? dataclass(machine, cls) : dataclassDecorator),
+    field: (_, __, keywords) => makeField(keywords),
+    is_dataclass: (_, [value = null]) => isDataclass(value),
+    replace: (machine, [self], keywords) => replaced(machine, self, keywords),
+  }),
+  ...natives('collections', {
+    defaultdict: (machine, [fallback = null, source]) => {
+      const dict = machine.call(types.dictType, source === undefined ? [] : [source]);
+      if (dict instanceof Dict) dict.fallback = fallback;
+      return dict;
+    },
+    deque: (machine, [source, length = null], keywords) =>
+      length === null && keywords.size === 0
+        ? machine.call(types.listType, source === undefined ? [] : [source])
+        : new Unknown('a deque of a length'),
+  }),
+];

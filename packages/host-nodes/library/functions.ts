@@ -1,5 +1,5 @@
-import type { Machine } from '../values/machine.ts';
-import { addMethods, builtinType } from '../values/builtin-types.ts';
+import { Dict, List, type Machine, PythonSet, type Value } from '../values/values.ts';
+import { addMethods, builtinType, openType, Raised } from '../values/builtin-types.ts';
 import {
   BoundMethod,
   Class,
@@ -10,11 +10,9 @@ import {
   type NativeCall,
 } from '../values/objects.ts';
 import { isCounted, OutsideModule, Tuple, Unknown } from '../values/plain.ts';
-import { Dict, List, PythonSet, type Value } from '../values/values.ts';
 import { isSurelyNoClass } from '../host/packages.ts';
-import { isSubclass, orderOf, plain } from '../values/access.ts';
+import { dictOf, isSubclass, orderOf, plain, truth } from '../values/access.ts';
 import { findAttribute } from '../language/attributes.ts';
-import { truth } from '../language/truth.ts';
 import { cleaned } from '../types/texts.ts';
 import { lazily, names } from './builtins.ts';
 import { type Models, natives, pure } from './define.ts';
@@ -23,41 +21,6 @@ const identity: NativeCall = (_, [value = null]) => value;
 /** A decorator, with or without arguments, that changes no part of a declaration. */
 const transparent: NativeCall = (_, [first]) =>
   first instanceof Func ? first : new Native('decorator', identity);
-
-export function functionModels(): Models {
-  return [
-    ...natives('functools', {
-      partial: (_, [func = null, ...bound], named) =>
-        new Native('partial', (machine, args, keywords) =>
-          machine.call(func, [...bound, ...args], new Map([...named, ...keywords])),
-        ),
-      wraps: (_, [wrapped = null]) =>
-        new Native('wraps', (machine, [made = null]) => dressed(machine, made, wrapped)),
-      update_wrapper: (machine, [made = null, wrapped = null]) => dressed(machine, made, wrapped),
-      lru_cache: transparent,
-      cache: identity,
-      singledispatch: identity,
-      cached_property: (_, [func = null]) => new Descriptor('property', func),
-    }),
-    ['itertools.chain', chain],
-    ...natives('itertools', { product }),
-    ...natives('copy', {
-      copy: (machine, [value = null]) => copied(machine, value, false, new Map()),
-      deepcopy: (machine, [value = null]) => copied(machine, value, true, new Map()),
-    }),
-    ...natives('inspect', inspection),
-    ...natives('asyncio', {
-      iscoroutinefunction: isAsync,
-      run: identity,
-    }),
-    ...natives('typing', {
-      cast: (_, [, value = null]) => value,
-    }),
-    ...natives('contextlib', { contextmanager: identity }),
-    ['contextlib.suppress', suppress],
-    ...natives('atexit', { register: identity }),
-  ];
-}
 
 /** The result of `functools.wraps`: a function with the other's name. */
 function dressed(machine: Machine, made: Value, wrapped: Value): Value {
@@ -187,3 +150,88 @@ function members(machine: Machine, value: Value, predicate: Value | undefined): 
   }
   return new List(found);
 }
+
+const signatureType = openType('Signature');
+const parameterType = openType('Parameter');
+const empty = builtinType('_empty');
+const kinds = 'POSITIONAL_ONLY POSITIONAL_OR_KEYWORD VAR_POSITIONAL KEYWORD_ONLY VAR_KEYWORD';
+for (const [at, kind] of kinds.split(' ').entries()) parameterType.define(kind, BigInt(at));
+for (const type of [signatureType, parameterType]) type.define('empty', empty);
+
+type Arg = NonNullable<Func['code']['args']['vararg']>;
+
+const signature: NativeCall = (machine, [value = null]) => {
+  const called = value instanceof BoundMethod ? value.func : value;
+  const func = called instanceof Func ? (called.own('__wrapped__') ?? called) : called;
+  if (!(func instanceof Func) || func.isDressed) return new Unknown('a signature');
+  const { posonlyargs = [], args, vararg, kwonlyargs, kwarg } = func.code.args;
+  const positional = [...posonlyargs, ...args];
+  const surplus = func.defaults.length - positional.length;
+  /** Evaluated late. Strings, from `from __future__ import annotations`, aren't followed. */
+  const annotation = ({ annotation: node }: Arg): Value => {
+    if (!node) return empty;
+    if (func.frame.module.own('annotations') instanceof Unknown) return new Unknown('an annotation');
+    try {
+      return machine.evaluate(node, func.frame);
+    } catch (error) {
+      if (error instanceof Raised) return new Unknown('an annotation');
+      throw error;
+    }
+  };
+  const parameter = (node: Arg, kind: bigint, fallback: Value = empty): [string, Value] => {
+    const made = new Instance(parameterType);
+    const fields = { name: node.arg, kind, default: fallback, annotation: annotation(node) };
+    for (const [name, value] of Object.entries(fields)) made.define(name, value);
+    return [node.arg, made];
+  };
+  const all = [
+    ...positional.map((arg, at) =>
+      parameter(arg, at < posonlyargs.length ? 0n : 1n, func.defaults[at + surplus]),
+    ),
+    ...(vararg ? [parameter(vararg, 2n)] : []),
+    ...kwonlyargs.map((arg, at) => parameter(arg, 3n, func.keywordDefaults[at])),
+    ...(kwarg ? [parameter(kwarg, 4n)] : []),
+  ];
+  const result = new Instance(signatureType);
+  result.define('parameters', dictOf(machine, value instanceof BoundMethod ? all.slice(1) : all));
+  result.define('return_annotation', new Unknown('an annotation'));
+  return result;
+};
+
+/** `inspect.signature`: some packs declare their inputs by the annotations of a function. */
+export const functionModels: Models = [
+  ...natives('functools', {
+    partial: (_, [func = null, ...bound], named) =>
+      new Native('partial', (machine, args, keywords) =>
+        machine.call(func, [...bound, ...args], new Map([...named, ...keywords])),
+      ),
+    wraps: (_, [wrapped = null]) =>
+      new Native('wraps', (machine, [made = null]) => dressed(machine, made, wrapped)),
+    update_wrapper: (machine, [made = null, wrapped = null]) => dressed(machine, made, wrapped),
+    lru_cache: transparent,
+    cache: identity,
+    singledispatch: identity,
+    cached_property: (_, [func = null]) => new Descriptor('property', func),
+  }),
+  ['itertools.chain', chain],
+  ...natives('itertools', { product }),
+  ...natives('copy', {
+    copy: (machine, [value = null]) => copied(machine, value, false, new Map()),
+    deepcopy: (machine, [value = null]) => copied(machine, value, true, new Map()),
+  }),
+  ...natives('inspect', inspection),
+  ...natives('asyncio', {
+    iscoroutinefunction: isAsync,
+    run: identity,
+  }),
+  ...natives('typing', {
+    cast: (_, [, value = null]) => value,
+  }),
+  ...natives('contextlib', { contextmanager: identity }),
+  ['contextlib.suppress', suppress],
+  ...natives('atexit', { register: identity }),
+  ['inspect.Signature', signatureType],
+  ['inspect.Parameter', parameterType],
+  ['inspect._empty', empty],
+  ...natives('inspect', { signature }),
+];

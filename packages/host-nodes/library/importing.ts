@@ -1,37 +1,14 @@
 import { asText, plain, plainTruth } from '../values/access.ts';
-import { addMethods, openType, isRaised, pathType, raise } from '../values/builtin-types.ts';
-import type { Machine } from '../values/machine.ts';
+import { addMethods, isRaised, openType, pathType, raise } from '../values/builtin-types.ts';
+import { Dict, List, type Machine, Module, type Value } from '../values/values.ts';
 import { Instance, type NativeCall } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
-import { Dict, List, Module, type Value } from '../values/values.ts';
 import { argument, type Models, natives } from './define.ts';
-import { pathText } from './paths.ts';
+import { pathText } from './files.ts';
 
 const specType = openType('ModuleSpec');
 const loaderType = openType('Loader');
 const moduleInfoType = openType('ModuleInfo');
-
-/** `importlib` and `pkgutil`: how packs collect the modules of a folder. */
-export function importModels(): Models {
-  return [
-    ...natives('importlib', {
-      import_module: (machine, args, keywords) =>
-        importModule(machine, args[0] ?? null, argument(args, keywords, 1, 'package') ?? null),
-      reload: (_, [module = null]) => module,
-    }),
-    ['importlib.machinery.SourceFileLoader', loaderType],
-    ...natives('types', { ModuleType: (_, [name = null]) => new Module(asText(name) ?? '', '', false) }),
-    ...natives('importlib.util', {
-      spec_from_file_location: (machine, args, keywords) => {
-        const path = pathText(argument(args, keywords, 1, 'location'));
-        return makeSpec(args[0] ?? null, path, path === undefined ? undefined : machine.files.inside(path));
-      },
-      module_from_spec: (machine, [value = null]) => moduleOf(machine, value),
-    }),
-    ...natives('importlib.resources', { files: (machine, [anchor = null]) => resources(machine, anchor) }),
-    ...natives('pkgutil', { iter_modules: listModules(false), walk_packages: listModules(true) }),
-  ];
-}
 
 /** The folder of a package of the pack, as a path. */
 function resources(machine: Machine, anchor: Value): Value {
@@ -179,3 +156,23 @@ function moduleInfo(name: string, isPackage: boolean): Instance {
   info.define('module_finder', null);
   return info;
 }
+
+/** `importlib` and `pkgutil`: how packs collect the modules of a folder. */
+export const importModels: Models = [
+  ...natives('importlib', {
+    import_module: (machine, args, keywords) =>
+      importModule(machine, args[0] ?? null, argument(args, keywords, 1, 'package') ?? null),
+    reload: (_, [module = null]) => module,
+  }),
+  ['importlib.machinery.SourceFileLoader', loaderType],
+  ...natives('types', { ModuleType: (_, [name = null]) => new Module(asText(name) ?? '', '', false) }),
+  ...natives('importlib.util', {
+    spec_from_file_location: (machine, args, keywords) => {
+      const path = pathText(argument(args, keywords, 1, 'location'));
+      return makeSpec(args[0] ?? null, path, path === undefined ? undefined : machine.files.inside(path));
+    },
+    module_from_spec: (machine, [value = null]) => moduleOf(machine, value),
+  }),
+  ...natives('importlib.resources', { files: (machine, [anchor = null]) => resources(machine, anchor) }),
+  ...natives('pkgutil', { iter_modules: listModules(false), walk_packages: listModules(true) }),
+];

@@ -1,8 +1,7 @@
 import { asText, orderOf, plain, plainTruth } from '../values/access.ts';
-import type { Machine } from '../values/machine.ts';
+import { Dict, type Keywords, List, type Machine, type Value } from '../values/values.ts';
 import { each, floatText, joinParts } from '../values/text.ts';
 import { condition, Tuple, Unknown } from '../values/plain.ts';
-import { Dict, type Keywords, List, type Value } from '../values/values.ts';
 import { limits } from '../limits.ts';
 
 /** Gets an unknown part's path and reason; returns a replacement, an empty text to drop it, or undefined. */

@@ -1,39 +1,12 @@
 import { limits } from '../limits.ts';
 import { asText, dictOf, plain } from '../values/access.ts';
 import { addMethods, matchType, patternType } from '../values/builtin-types.ts';
-import type { Machine } from '../values/machine.ts';
+import { Dict, type Keywords, List, type Machine, type Value } from '../values/values.ts';
 import { Instance, type NativeCall } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
-import { Dict, type Keywords, List, type Value } from '../values/values.ts';
 import { argument, type Models, natives } from './define.ts';
 import { find, type Found } from './pattern-matching.ts';
-import { NotFollowed, type Pattern, parsePattern } from './pattern-syntax.ts';
-
-const flagBits: Record<string, bigint> = {
-  IGNORECASE: 2n,
-  MULTILINE: 8n,
-  DOTALL: 16n,
-};
-
-/** `re`, matched step by step: unknown for long inputs and for features that pattern-syntax.ts lacks. */
-export function textModels(): Models {
-  const functions: Record<string, NativeCall> = {
-    compile: (_, args, keywords) => compiled(args[0] ?? null, argument(args, keywords, 1, 'flags')),
-  };
-  for (const [name, run] of Object.entries(methods)) {
-    functions[name] = (machine, [pattern = null, ...rest], keywords) => {
-      const flags = keywords.get('flags') ?? rest[name === 'sub' ? 3 : 1];
-      return run(machine, [isPattern(pattern) ? pattern : compiled(pattern, flags), ...rest], keywords);
-    };
-  }
-  const flags: Models = Object.entries(flagBits).flatMap(
-    ([name, bit]): Models => [
-      [`re.${name}`, bit],
-      [`re.${name === 'DOTALL' ? 'S' : name.charAt(0)}`, bit],
-    ],
-  );
-  return [...natives('re', functions), ...flags];
-}
+import { NotFollowed, parsePattern, type Pattern } from './pattern-syntax.ts';
 
 const unknown = () => new Unknown('a pattern that is not followed');
 
@@ -188,3 +161,26 @@ addMethods(matchType, {
     return groups instanceof Tuple ? new Tuple(groups.items.slice(1)) : unknown();
   },
 });
+
+const functions = Object.entries(methods).map(([name, run]): [string, NativeCall] => [
+  name,
+  (machine, [pattern = null, ...rest], keywords) => {
+    const flags = keywords.get('flags') ?? rest[name === 'sub' ? 3 : 1];
+    return run(machine, [isPattern(pattern) ? pattern : compiled(pattern, flags), ...rest], keywords);
+  },
+]);
+const flags: Models = Object.entries({ IGNORECASE: 2n, MULTILINE: 8n, DOTALL: 16n }).flatMap(
+  ([name, bit]): Models => [
+    [`re.${name}`, bit],
+    [`re.${name === 'DOTALL' ? 'S' : name.charAt(0)}`, bit],
+  ],
+);
+
+/** `re`, matched step by step: unknown for long inputs and for features that pattern-syntax.ts lacks. */
+export const textModels: Models = [
+  ...natives('re', {
+    compile: (_, args, keywords) => compiled(args[0] ?? null, argument(args, keywords, 1, 'flags')),
+    ...Object.fromEntries(functions),
+  }),
+  ...flags,
+];

@@ -7,19 +7,18 @@ import {
   lookUp,
   orderOf,
   plain,
+  plainTruth,
   put,
   putPair,
 } from '../values/access.ts';
 import { type Methods, raise } from '../values/builtin-types.ts';
-import { contains, equal, setOf } from '../values/equality.ts';
+import { compare, contains, equal, setOf } from '../values/equality.ts';
 import { join } from '../values/join.ts';
-import type { Machine } from '../values/machine.ts';
+import { Dict, type Keywords, List, type Machine, PythonSet, type Value } from '../values/values.ts';
 import { Instance } from '../values/objects.ts';
-import { isCounted, maybe, Tuple, Unknown } from '../values/plain.ts';
-import { Dict, List, PythonSet, type Value } from '../values/values.ts';
+import { isCounted, isSame, maybe, Several, Tuple, Unknown } from '../values/plain.ts';
 import { findAttribute } from '../language/attributes.ts';
 import { combineSets } from '../language/operators.ts';
-import { sorted } from './sorting.ts';
 
 function of<Kind extends List | Tuple | Dict>(
   value: Value | undefined,
@@ -251,3 +250,29 @@ export const setMethods: Methods = {
   symmetric_difference: combining('BitXor'),
   copy: (machine, [self]) => setOf(machine, machine.iterate(self ?? null)),
 };
+
+/**
+ * Sorts as `sorted` does; values that can't be compared leave the order open. The comparison counts steps, so
+ * the runtime's merge sort has the same limits as everything else.
+ */
+export function sorted(machine: Machine, source: Value, keywords: Keywords): List {
+  const key = keywords.get('key') ?? null;
+  const keyed = [...machine.iterate(source)].map((item) => ({
+    item,
+    key: key === null ? item : machine.call(key, [item]),
+  }));
+  const isReverse = plainTruth(machine, plain(keywords.get('reverse') ?? false));
+  machine.budget.spend(keyed.length);
+  let isKnown = isReverse !== undefined || keyed.length < 2;
+  // Equal keys keep the order that the items had.
+  let isTied = false;
+  const order = keyed.sort((left, right) => {
+    const answer = compare(machine, left.key, right.key);
+    isKnown &&= answer !== undefined;
+    isTied ||= answer === 0 && !isSame(machine, left.item, right.item);
+    return (isReverse ? -1 : 1) * (answer ?? 0);
+  });
+  const all = order.map(({ item }) => item);
+  const known = isKnown ? all : [new Several('an unknown order', []), ...all];
+  return new List(known, isTied ? orderOf(source) : undefined);
+}

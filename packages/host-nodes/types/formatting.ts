@@ -1,9 +1,8 @@
 import { asText, digitsOf, orderOf, plain } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
-import type { Machine } from '../values/machine.ts';
+import type { Keywords, Machine, Value } from '../values/values.ts';
 import { each, joinParts, reprOf, sizeOf, textOf } from '../values/text.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
-import type { Keywords, Value } from '../values/values.ts';
 import { item } from '../language/subscripts.ts';
 
 const why = 'a text with an unknown part';

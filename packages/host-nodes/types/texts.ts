@@ -1,10 +1,8 @@
 import { asText, plain } from '../values/access.ts';
 import { sizeOf } from '../values/text.ts';
 import { type Methods, raise } from '../values/builtin-types.ts';
-import { encoded } from '../values/bytes.ts';
-import type { Machine } from '../values/machine.ts';
-import { Tuple, Unknown } from '../values/plain.ts';
-import { type Keywords, List, type Value } from '../values/values.ts';
+import { encoded, Tuple, Unknown } from '../values/plain.ts';
+import { type Keywords, List, type Machine, type Value } from '../values/values.ts';
 import { formatBraces, formatValue, joinTexts } from './formatting.ts';
 
 type TextMethod = (text: string, args: Value[], machine: Machine, keywords: Keywords) => Value;

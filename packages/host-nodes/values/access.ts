@@ -1,8 +1,17 @@
 import { raise } from './builtin-types.ts';
 import { Class, Instance, Native, type NativeCall } from './objects.ts';
 import { condition, isCounted, Iterator, Range, Several, type Slice, Tuple, Unknown } from './plain.ts';
-import { Dict, type Entry, type Heap, List, type Namespace, PythonSet, Store, type Value } from './values.ts';
-import type { Machine } from './machine.ts';
+import {
+  Dict,
+  type Entry,
+  type Heap,
+  List,
+  type Machine,
+  type Namespace,
+  PythonSet,
+  Store,
+  type Value,
+} from './values.ts';
 import { join } from './join.ts';
 
 /*
@@ -271,4 +280,14 @@ export function isSubclass(machine: Machine, cls: Class, of: Value): boolean | u
   if (!(of instanceof Class)) return undefined;
   if (cls.inherits(of)) return true;
   return cls.outside !== undefined && !of.builtin ? undefined : false;
+}
+
+/** Whether a value counts as true; undefined if unknown. */
+export function truth(machine: Machine, value: Value): boolean | undefined {
+  if (!(value instanceof Instance)) return plainTruth(machine, value);
+  const own = value.cls.find('__bool__') ?? value.cls.find('__len__');
+  if (own !== undefined && value.payload === undefined)
+    return plainTruth(machine, machine.call(own, [value]));
+  if (value.payload !== undefined) return plainTruth(machine, value.payload);
+  return value.cls.outside === undefined ? true : undefined;
 }

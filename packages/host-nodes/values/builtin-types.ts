@@ -1,6 +1,5 @@
 import { BoundMethod, Class, Descriptor, Func, Instance, Native, type NativeCall, Super } from './objects.ts';
-import { Bytes } from './bytes.ts';
-import { Iterator, Range, Slice, Tuple, Unknown } from './plain.ts';
+import { Bytes, Iterator, Range, Slice, Tuple, Unknown } from './plain.ts';
 import { Dict, List, Module, PythonSet, type Value } from './values.ts';
 
 export const objectType = builtinType('object');

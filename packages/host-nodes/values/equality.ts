@@ -1,8 +1,7 @@
 import { addItem, hashKey, lookUp, plain } from './access.ts';
-import type { Machine } from './machine.ts';
+import { Dict, List, type Machine, PythonSet, type Value } from './values.ts';
 import { Class, Instance } from './objects.ts';
 import { isCounted, isSame, Range, Tuple, Unknown } from './plain.ts';
-import { Dict, List, PythonSet, type Value } from './values.ts';
 
 /** Whether two values are equal; undefined if unknown. Shared parts cost steps each time they occur. */
 export function equal(machine: Machine, left: Value, right: Value): boolean | undefined {

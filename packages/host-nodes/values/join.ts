@@ -1,8 +1,16 @@
 import { Class, Func } from './objects.ts';
 import { condition, isCounted, isSame, Several, Tuple, Unknown } from './plain.ts';
-import { Dict, List, Module } from './values.ts';
-import type { Entry, Followed, Snapshot, Store, Value } from './values.ts';
-import type { Machine } from './machine.ts';
+import {
+  Dict,
+  type Entry,
+  type Followed,
+  List,
+  type Machine,
+  Module,
+  type Snapshot,
+  type Store,
+  type Value,
+} from './values.ts';
 
 /** One value for the results of two ways. A defined value wins over one that the other way left unknown. */
 export function join(machine: Machine, left: Value, right: Value): Value {

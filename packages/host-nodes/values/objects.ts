@@ -1,7 +1,15 @@
 import type { Arguments, ExprNode, StmtNode } from 'py-ast';
-import type { Frame, Machine, Scope } from './machine.ts';
+import {
+  type Frame,
+  type Keywords,
+  List,
+  type Machine,
+  Namespace,
+  PythonObject,
+  type Scope,
+  type Value,
+} from './values.ts';
 import { Unknown } from './plain.ts';
-import { type Keywords, List, Namespace, PythonObject, type Value } from './values.ts';
 
 /** One that returns nothing returns Python's None. */
 export type NativeCall = (machine: Machine, args: Value[], keywords: Keywords) => Value | undefined;

@@ -1,8 +1,7 @@
 import { digitsOf, orderOf } from './access.ts';
-import type { Machine } from './machine.ts';
+import { Dict, List, type Machine, type Value } from './values.ts';
 import { Class, Instance } from './objects.ts';
 import { Symbolic, Tuple, Unknown } from './plain.ts';
-import { Dict, List, type Value } from './values.ts';
 
 /** The number of characters in a text; JavaScript counts some of them twice. */
 export function sizeOf(text: string): number {
