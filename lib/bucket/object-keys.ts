@@ -51,12 +51,12 @@ export function publishedKeyOf(key: string): PublishedKey | undefined {
 
 const archiveShape = /^archives\/([^/]+)\/([^/]+)\/([^/]+)-([0-9a-f]{64})\.zip$/;
 
-export function archiveKey(upload: Upload, sha256: string): string {
+export function archiveKey(upload: Omit<Upload, 'uploadId'>, sha256: string): string {
   return `${archivesOf(upload)}${sha256}.zip`;
 }
 
 /** The common prefix of the keys of all archives copied for a version. */
-export function archivesOf({ nodeId, version, versionId }: Upload): string {
+export function archivesOf({ nodeId, version, versionId }: Omit<Upload, 'uploadId'>): string {
   return `${publishedFolder(nodeId, version)}${versionId}-`;
 }
 

@@ -1,10 +1,7 @@
 import { json, maxFilesAtOnce, readFile, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
-import { numbersOf, numbersRecord, type NumbersRecord } from '../registry/numbers.ts';
-import { nodeRecord, type NodeRecord, withdrawn } from '../registry/records.ts';
-import { nodeKey, numbersKey } from '../store/keys.ts';
-import { get } from '../store/read.ts';
+import { nodeFormat } from './node-files.ts';
 import {
   catalogPath,
   configPath,
@@ -19,8 +16,8 @@ import type {
   CatalogPiece,
   IndexConfig,
   IndexedHostNodes,
-  IndexedNode,
 } from '@node-registry/registry-rules/schemas/index-files';
+import { entryOf } from '@node-registry/site/entry';
 
 /* The catalog of all nodes: its pieces, and the config with their number. */
 
@@ -92,42 +89,25 @@ export function refreshPiece(
   andOthers = false,
 ): Promise<'written' | 'unchanged'> {
   const next = async (current: CatalogPiece | undefined) => {
-    const nodes = new Map(current?.nodes.map((entry) => [foldNodeId(String(entry.id)), entry]));
-    const named = new Set([...nodeIds.map(foldNodeId), ...(andOthers ? nodes.keys() : [])]);
-    const entries = await readEntries(context, [...named]);
-    for (const nodeId of named) {
-      const entry = entries.get(nodeId);
-      if (entry) nodes.set(nodeId, entry);
-      else nodes.delete(nodeId);
-    }
-    return { nodes: [...nodes.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) };
+    const lines = new Map(current?.nodes.map((line) => [foldNodeId(String(line.id)), line]));
+    const named = new Set([...nodeIds.map(foldNodeId), ...(andOthers ? lines.keys() : [])]);
+    await inParallel(named.values(), maxFilesAtOnce, async (nodeId) => {
+      const line = await readLine(context, nodeId);
+      if (line) lines.set(nodeId, line);
+      else lines.delete(nodeId);
+    });
+    return { nodes: [...lines.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) };
   };
   const options = { onlyIfDifferent: andOthers, format: pieceFormat };
   return refreshFile(context, catalogPath(pieces, piece), next, options);
 }
 
-/** The lines of the nodes that have one, by folded id. */
-async function readEntries(context: Context, nodeIds: readonly string[]): Promise<Map<string, CatalogEntry>> {
-  const nodes = (await get(context, ...nodeIds.map(nodeKey))).flatMap((item) => nodeRecord(item) ?? []);
-  const numbers = await get(context, ...nodes.map(({ id }) => numbersKey(id)));
-  const lines = new Map<string, CatalogEntry>();
-  await inParallel(nodes.entries(), maxFilesAtOnce, async ([place, node]) => {
-    const entry = await readEntry(context, node, numbersRecord(numbers[place]));
-    if (entry) lines.set(foldNodeId(node.id), entry);
-  });
-  return lines;
-}
-
 /** A node's line, from the files of the node and of its latest version, which are written before. */
-async function readEntry(
-  context: Context,
-  record: NodeRecord,
-  numbers: NumbersRecord | undefined,
-): Promise<CatalogEntry | undefined> {
-  const node = await readFile(context, nodePath(record.id), json<IndexedNode>('versions'));
-  const entry = node && catalogEntry(record, node, numbers);
+async function readLine(context: Context, nodeId: string): Promise<CatalogEntry | undefined> {
+  const node = await readFile(context, nodePath(nodeId), nodeFormat);
+  const entry = node && entryOf(node);
   if (!entry) return undefined;
-  const path = hostNodesPath(entry.id, String(entry.latest_version));
+  const path = hostNodesPath(nodeId, String(entry.latest_version));
   const file = await readFile(context, path, json<IndexedHostNodes>('host_nodes'));
   // Otherwise, each host node written during an extraction would change the line.
   if (!file || file.host_node_extract_status === 'pending') return entry;
@@ -137,42 +117,6 @@ async function readEntry(
     ...entry,
     ...(status === 'success' && { host_nodes: host_nodes.length }),
     ...(words && { host_node_words: words }),
-  };
-}
-
-const maxDescription = 300;
-
-/** Undefined if no list shows the node. */
-function catalogEntry(
-  { id, created_at, latest_version: stored }: NodeRecord,
-  node: IndexedNode,
-  numbers: NumbersRecord | undefined,
-): CatalogEntry | undefined {
-  const { latest_version: latest, publisher } = node;
-  if (node.status !== 'NodeStatusActive' || !latest?.version || !publisher?.id) return undefined;
-  const { name, description, icon, tags, search_ranking, versions } = node;
-  const { preempted_host_node_names: preempted } = node;
-  const { downloads, downloads_30_days, downloads_90_days } = numbersOf(numbers);
-  const supported_os = latest.supported_os ?? node.supported_os;
-  const supported_accelerators = latest.supported_accelerators ?? node.supported_accelerators;
-  return {
-    id,
-    ...(name && { name }),
-    ...(description && { description: description.slice(0, maxDescription).toWellFormed() }),
-    ...(icon && { icon }),
-    ...(tags?.length && { tags }),
-    publisher: { id: publisher.id, ...(publisher.name && { name: publisher.name }) },
-    latest_version: latest.version,
-    ...(supported_os?.length && { supported_os }),
-    ...(supported_accelerators?.length && { supported_accelerators }),
-    ...(preempted?.length && { preempted_host_node_names: preempted }),
-    ...(search_ranking !== undefined && { search_ranking }),
-    ...(downloads && { downloads }),
-    ...(downloads_30_days && { downloads_30_days }),
-    ...(downloads_90_days && { downloads_90_days }),
-    created_at,
-    updated_at: stored?.published_at ?? created_at,
-    versions: versions.filter(({ status }) => status !== withdrawn).length,
   };
 }
 

@@ -1,6 +1,7 @@
 import { readReadme } from '../archives/readme.ts';
 import { findObject } from '../bucket/bucket.ts';
-import { json, readText, refreshFile } from '../bucket/public-file.ts';
+import { archiveKey } from '../bucket/object-keys.ts';
+import { json, readFile, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { eachVersion, isDownloadable, isOffered, nodeVersionView } from '../registry/node-versions.ts';
 import { nodeView } from '../registry/nodes.ts';
@@ -22,11 +23,9 @@ import {
   type VersionCopy,
   standingEntry,
 } from '../registry/records.ts';
-import type { Item } from '../store/items.ts';
 import {
   hostNodeBansKey,
   hostNodeKey,
-  type Key,
   nodeKey,
   nodeVersionKey,
   numbersKey,
@@ -44,7 +43,12 @@ import {
 import { compareVersions } from '@node-registry/registry-rules/version-label';
 import { renderReadme } from '@node-registry/site/readme';
 
-/* The files of a node: its own, its README, and the host nodes of each version. */
+/*
+ * The files of a node: its own and the host nodes of each version, from the table. Its README, its line in the
+ * catalog and its pages are made from these, after them.
+ */
+
+export const nodeFormat = json<IndexedNode>('versions');
 
 /**
  * Updates the file of a node: the named versions, or all of them. The other versions stay as they are in the
@@ -62,9 +66,11 @@ export async function refreshNode(
     // A ban empties the file, so its content must be read again when the ban is lifted.
     const isWhole = current !== undefined && current.status !== 'NodeStatusBanned' && labels !== 'all';
     const named = isWhole ? labels : [];
-    const owned = await readNode(context, nodeId, ...named.map((label) => nodeVersionKey(nodeId, label)));
-    if (!owned) return undefined;
-    const { node, publisher, numbers, others } = owned;
+    const keys = named.map((label) => nodeVersionKey(nodeId, label));
+    const [item, numbers, ...others] = await get(context, nodeKey(nodeId), numbersKey(nodeId), ...keys);
+    const node = nodeRecord(item);
+    const publisher = node && publisherRecord((await get(context, publisherKey(node.publisher_id)))[0]);
+    if (!publisher) return undefined;
     const versions: Versions = new Map(isWhole ? current.versions.map((each) => [each.version, each]) : []);
     let characters = [...versions.values()].reduce((sum, version) => sum + charactersOf(version), 0);
     let wasPublished = false;
@@ -87,10 +93,9 @@ export async function refreshNode(
     // A node is public from its first published version on. If that version is banned by now, an emptied file
     // must exist before an earlier writer, which doesn't know about the ban, creates one.
     if (!current && !wasPublished) return undefined;
-    return indexedNode(node, publisher, [...versions.values()], numbers);
+    return indexedNode(node, publisher, [...versions.values()], numbersRecord(numbers));
   };
-  const format = json<IndexedNode>('versions');
-  const outcome = await refreshFile(context, nodePath(nodeId), next, { onlyIfDifferent, format });
+  const outcome = await refreshFile(context, nodePath(nodeId), next, { onlyIfDifferent, format: nodeFormat });
   if (leftOut.length > 0)
     throw new TooLargeForIndex(`${nodeId} has no room for the versions ${leftOut.slice(0, 20).join(', ')}.`);
   return outcome;
@@ -108,26 +113,6 @@ function charactersOf(version: PublicVersion | undefined): number {
 }
 
 type Versions = Map<string | undefined, PublicVersion>;
-
-interface NodeOfPublisher {
-  node: NodeRecord;
-  publisher: PublisherRecord;
-  numbers: NumbersRecord | undefined;
-  /** The other requested records, read with the node. */
-  others: (Item | undefined)[];
-}
-
-async function readNode(
-  context: Context,
-  nodeId: string,
-  ...keys: readonly Key[]
-): Promise<NodeOfPublisher | undefined> {
-  const [item, numbers, ...others] = await get(context, nodeKey(nodeId), numbersKey(nodeId), ...keys);
-  const node = nodeRecord(item);
-  if (!node) return undefined;
-  const publisher = publisherRecord((await get(context, publisherKey(node.publisher_id)))[0]);
-  return publisher && { node, publisher, numbers: numbersRecord(numbers), others };
-}
 
 /**
  * Updates the host nodes of a version. During an extraction every written entry would trigger an update, so
@@ -180,7 +165,7 @@ export async function storedHostNodes(
 }
 
 /**
- * Updates the README of a node from its latest version. Published bytes never change, so an archive is read
+ * Updates the README of a node from its latest version, as its file has it. Published bytes never change, so an archive is read
  * once; with `again`, it is read even if the file already has its README.
  */
 export function refreshReadme(
@@ -189,27 +174,21 @@ export function refreshReadme(
   again = false,
 ): Promise<'written' | 'unchanged'> {
   const next = async (current: IndexedReadme | undefined) => {
-    const owned = await readNode(context, nodeId);
-    const latest = owned && latestShown(owned.node, owned.publisher);
-    if (!owned) return undefined;
-    // As with the node's own file, which is written first.
-    if (!current && !latest && !(await readText(context, nodePath(nodeId)))) return undefined;
-    const node_id = owned.node.id;
+    const node = await readFile(context, nodePath(nodeId), nodeFormat);
+    if (!node) return undefined;
+    const { id: node_id = '', repository, latest_version: latest } = node;
     if (!latest) return { node_id, text: '' };
-    const { version, sha256, provenance } = latest;
+    const { id: versionId = '', version = '', sha256 = '', provenance } = latest;
     // A README file of an earlier release has no HTML.
     const isKnown = current?.version === version && current.sha256 === sha256 && current.html !== undefined;
     if (!again && isKnown) return current;
-    const archive = latest.archive_key === undefined ? undefined : await findObject(latest.archive_key);
+    const archive = await findObject(archiveKey({ nodeId: node_id, version, versionId }, sha256));
     const readme = archive && (await readReadme(archive));
-    const { repository } = owned.node;
     const html = readme
       ? renderReadme(readme.text, { path: readme.path, repository, version: { version, provenance } })
       : '';
     return {
-      node_id,
-      version,
-      ...(sha256 !== undefined && { sha256 }),
+      ...{ node_id, version, sha256 },
       ...(readme && { path: readme.path, is_cut: readme.isCut }),
       text: readme?.text ?? '',
       html,

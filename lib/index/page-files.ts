@@ -16,6 +16,7 @@ import type {
   IndexedReadme,
 } from '@node-registry/registry-rules/schemas/index-files';
 import { nodePage, versionPage } from '@node-registry/site/node-page';
+import { nodeFormat } from './node-files.ts';
 import { currentSite } from './site.ts';
 
 /*
@@ -88,7 +89,7 @@ function nodeReader(context: Context, nodeId: string): () => Promise<IndexedNode
   let node: IndexedNode | undefined;
   return async () => {
     const stored = await readText(context, nodePath(nodeId), last);
-    if (stored !== last) node = stored && json<IndexedNode>('versions').read(stored.text)?.content;
+    if (stored !== last) node = stored && nodeFormat.read(stored.text)?.content;
     last = stored;
     return node;
   };

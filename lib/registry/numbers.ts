@@ -31,14 +31,12 @@ export interface Numbers {
   repo_stars?: number;
   rating?: number;
   downloads?: number;
-  downloads_30_days?: number;
   downloads_90_days?: number;
   downloads_by_day?: Record<string, number>;
   versions: Record<string, number>;
 }
 
 export const publicDays = 90;
-const recentDays = 30;
 
 /** Days, with today, that are added up again: logs may be a day late, or more after a failure. */
 export const openDays = 8;
@@ -55,16 +53,13 @@ export function numbersOf(record: NumbersRecord | undefined, now = Date.now()): 
       versions[version] = (versions[version] ?? 0) + amount;
   const first = dayBefore(publicDays - 1, now);
   const shown = Object.entries(days ?? {}).filter(([day]) => day >= first);
-  const lately = shown.filter(([day]) => day >= dayBefore(recentDays - 1, now));
-  const amountOf = (some: readonly [string, number][]) => sum(some.map(([, amount]) => amount));
   const total = downloads ?? (days && sum(Object.values(versions)));
   return {
     ...(repo_stars !== undefined && { repo_stars }),
     ...(rating !== undefined && { rating }),
     ...(total !== undefined && { downloads: total }),
     ...(days && {
-      downloads_30_days: amountOf(lately),
-      downloads_90_days: amountOf(shown),
+      downloads_90_days: sum(shown.map(([, amount]) => amount)),
       downloads_by_day: Object.fromEntries(shown.sort()),
     }),
     versions,

@@ -181,7 +181,7 @@ describe('writeIndex', () => {
     // Its own file, README, host nodes, line of the catalog, and two pages: six objects for a publish, each once.
     expect(written).toHaveLength(6);
     expect(new Set(written).size).toBe(6);
-    expect(commands.filter((command) => command === 'GetObjectCommand')).toHaveLength(16);
+    expect(commands.filter((command) => command === 'GetObjectCommand')).toHaveLength(17);
     expect(written[0]).toBe(nodePath('unchanged'));
   });
 
@@ -341,8 +341,8 @@ describe('writeIndex', () => {
     });
     await follow(nodeKey('Paged_Node'));
     stop();
-    // For the file itself, for the catalog, and once for all pages.
-    expect(loads).toHaveLength(3);
+    // For the file itself, for the README, for the catalog, and once for all pages.
+    expect(loads).toHaveLength(4);
     for (const path of paths) expect(await page(path)).toContain('"/publishers/acme-2"');
     await setFields(nodeKey('Paged_Node'), { latest_version: null });
     await follow(nodeKey('Paged_Node'));

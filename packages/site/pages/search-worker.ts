@@ -2,6 +2,7 @@ import { plain, words } from '@node-registry/registry-client/search-words';
 import { foldNodeId } from '@node-registry/registry-rules/fold-node-id';
 import type { CatalogEntry, IndexedNode } from '@node-registry/registry-rules/schemas/index-files';
 import type { SearchPiece } from '../search-pieces.ts';
+import { entryOf } from '../templates/entry.ts';
 import { runsOn } from '../templates/runs-on.ts';
 import { type Filters, findInPieces, isShort } from './find-in-pieces.ts';
 
@@ -33,7 +34,6 @@ const step = 5;
 /** Results that a filter excludes are read as well. */
 const maxRead = 400;
 const maxTags = 100;
-const maxDescription = 300;
 const typingMs = 700;
 let latest = 0;
 
@@ -68,29 +68,11 @@ async function topNodes(): Promise<CatalogEntry[]> {
 }
 
 /** A result from its node's own file: undefined if the node was banned or withdrawn since. */
-const entryOf = once(async (id: string): Promise<CatalogEntry | undefined> => {
+const readEntry = once(async (id: string): Promise<CatalogEntry | undefined> => {
   const known = top?.find((entry) => entry.id === id);
   if (known) return known;
   const node = await read<IndexedNode>(`/index/v1/nodes/${foldNodeId(id)}.json`);
-  const { latest_version: latest, publisher } = node ?? {};
-  if (node?.status !== 'NodeStatusActive' || !latest || publisher?.id === undefined) return undefined;
-  const { name, description = '', icon, tags, downloads_90_days, created_at = '' } = node;
-  const [supported_os, supported_accelerators] = [
-    latest.supported_os ?? node.supported_os,
-    latest.supported_accelerators ?? node.supported_accelerators,
-  ];
-  return {
-    ...{ id, description: description.slice(0, maxDescription).toWellFormed() },
-    ...(name && { name }),
-    ...(icon && { icon }),
-    ...(tags && { tags }),
-    ...(supported_os && { supported_os }),
-    ...(supported_accelerators && { supported_accelerators }),
-    ...(downloads_90_days && { downloads_90_days }),
-    publisher: { id: publisher.id, ...(publisher.name && { name: publisher.name }) },
-    latest_version: String(latest.version),
-    updated_at: latest.createdAt ?? created_at,
-  };
+  return node && entryOf(node);
 });
 
 /** Every word begins a word of the entry, or is inside one. */
@@ -139,7 +121,7 @@ async function tellFromPieces(question: Question, tell: Tell): Promise<boolean> 
   let read = 0;
   while (read < ids.length && found.length < wanted && read < maxRead && turn === latest) {
     const next = ids.slice(read, read + step);
-    const entries = (await Promise.all(next.map(entryOf))).flatMap((entry) => entry ?? []);
+    const entries = (await Promise.all(next.map(readEntry))).flatMap((entry) => entry ?? []);
     found.push(...entries.filter((entry) => fits(entry, question)));
     read += next.length;
     if (found.length > 0) tell({ found: [...found] });

@@ -1,16 +1,12 @@
 import { html, type Markup } from './markup.ts';
-import { numberOf } from './text.ts';
+import { dayBefore, numberOf } from './text.ts';
 
 const days = 90;
 const height = 40;
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** The downloads of the last 90 days as a line. Today is left out: its logs are still to come. */
-export function downloadsLine(byDay: Readonly<Record<string, number>>, now: Date): Markup {
-  const counts = Array.from({ length: days }, (_, place) => {
-    const day = new Date(now.getTime() - (days - place) * dayMs).toISOString().slice(0, 10);
-    return byDay[day] ?? 0;
-  });
+export function downloadsLine(byDay: Readonly<Record<string, number>>, now: number): Markup {
+  const counts = Array.from({ length: days }, (_, place) => byDay[dayBefore(days - place, now)] ?? 0);
   const max = Math.max(...counts, 1);
   const points = counts
     .map((count, day) => `${day},${(height - 2 - (count / max) * (height - 4)).toFixed(1)}`)

@@ -1,7 +1,40 @@
-import type { CatalogEntry } from '@node-registry/registry-rules/schemas/index-files';
+import type { CatalogEntry, IndexedNode } from '@node-registry/registry-rules/schemas/index-files';
 import { foldNodeId } from '@node-registry/registry-rules/fold-node-id';
 import { html, type Markup } from './markup.ts';
-import { compactNumber, countOf, dateOf, foreign, icon } from './text.ts';
+import { compactNumber, countOf, dateOf, dayBefore, foreign, icon } from './text.ts';
+
+const maxDescription = 300;
+
+/** A node in lists and searches, as its file has it; undefined if none shows it. */
+export function entryOf(node: IndexedNode): CatalogEntry | undefined {
+  const { id, name, description, icon, tags, publisher, latest_version: latest, search_ranking } = node;
+  if (node.status !== 'NodeStatusActive' || !id || !latest?.version || !publisher?.id) return undefined;
+  const { downloads, downloads_90_days, downloads_by_day = {}, created_at = '' } = node;
+  const lately = Object.entries(downloads_by_day).filter(([day]) => day > dayBefore(30));
+  const downloads_30_days = lately.reduce((sum, [, count]) => sum + count, 0);
+  const supported_os = latest.supported_os ?? node.supported_os;
+  const supported_accelerators = latest.supported_accelerators ?? node.supported_accelerators;
+  const preempted = node.preempted_host_node_names;
+  return {
+    id,
+    ...(name && { name }),
+    ...(description && { description: description.slice(0, maxDescription).toWellFormed() }),
+    ...(icon && { icon }),
+    ...(tags?.length && { tags }),
+    publisher: { id: publisher.id, ...(publisher.name && { name: publisher.name }) },
+    latest_version: latest.version,
+    ...(supported_os?.length && { supported_os }),
+    ...(supported_accelerators?.length && { supported_accelerators }),
+    ...(preempted?.length && { preempted_host_node_names: preempted }),
+    ...(search_ranking !== undefined && { search_ranking }),
+    ...(downloads && { downloads }),
+    ...(downloads_30_days && { downloads_30_days }),
+    ...(downloads_90_days && { downloads_90_days }),
+    created_at,
+    updated_at: latest.createdAt ?? created_at,
+    versions: node.versions.filter(({ status }) => status !== 'NodeVersionStatusDeleted').length,
+  };
+}
 
 /** The path of the page of a node, or of one of its versions. */
 export function nodeAddress(id: string, version?: string): string {

@@ -25,7 +25,7 @@ export interface NodeFiles {
 }
 
 /** The page of a node, with all data of the index about it and its latest version. */
-export function nodePage(site: Site, files: NodeFiles, now = new Date()): string {
+export function nodePage(site: Site, files: NodeFiles, now = Date.now()): string {
   const { node } = files;
   return layout(site, {
     ...headOf(node, node.latest_version),
@@ -35,7 +35,7 @@ export function nodePage(site: Site, files: NodeFiles, now = new Date()): string
 }
 
 /** The page of a version. If the version is no longer offered, the page says so. */
-export function versionPage(site: Site, files: NodeFiles, label: string, now = new Date()): string {
+export function versionPage(site: Site, files: NodeFiles, label: string, now = Date.now()): string {
   const { node } = files;
   const version = node.versions.find((each) => each.version === label);
   const isGone = version === undefined || isBanned(node);
@@ -106,7 +106,7 @@ function parts(
   site: Site,
   files: NodeFiles,
   version: PublicVersion | undefined,
-  now: Date,
+  now: number,
   isOfVersion = false,
 ): Content {
   const { node, hostNodes, readme } = files;
@@ -223,7 +223,7 @@ function side(
   node: IndexedNode,
   version: PublicVersion | undefined,
   isOfVersion: boolean,
-  now: Date,
+  now: number,
 ): Content {
   const { publisher, downloads_by_day: byDay, tags = [], repository, status } = node;
   const has = Object.keys(byDay ?? {}).length > 0;

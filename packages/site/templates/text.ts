@@ -97,6 +97,11 @@ export function dateOf(timestamp: string | undefined): Markup | undefined {
   return html`<time datetime="${timestamp}" title="${timestamp}">${text}</time>`;
 }
 
+/** The UTC day so many days ago. */
+export function dayBefore(days: number, now = Date.now()): string {
+  return new Date(now - days * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
+}
+
 export function sizeOf(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
   const isLarge = bytes >= 1_000_000;

@@ -5,12 +5,13 @@ import type {
   PublicVersion,
 } from '@node-registry/registry-rules/schemas/index-files';
 import { renderReadme } from '../readme.ts';
+import { entryOf } from '../templates/entry.ts';
 import type { NodeFiles } from '../templates/node-page.ts';
 
 /** A node with its line in the catalog, and its other files. */
 export interface Listed extends NodeFiles {
   node: IndexedNode;
-  entry?: CatalogEntry;
+  entry: CatalogEntry | undefined;
 }
 
 export const filesOf = ({ node, hostNodes, readme }: Listed): NodeFiles => ({ node, hostNodes, readme });
@@ -43,16 +44,6 @@ export function listed(
     versions,
     ...fields,
   };
-  const entry: CatalogEntry = {
-    id,
-    ...(node.name && { name: node.name }),
-    ...(node.description && { description: node.description.slice(0, 300) }),
-    ...(node.icon && { icon: node.icon }),
-    ...(node.tags && { tags: node.tags }),
-    publisher: { id: String(node.publisher?.id), name: String(node.publisher?.name) },
-    ...(latest_version?.version && { latest_version: latest_version.version }),
-    updated_at: latest_version?.createdAt ?? at(0),
-  };
   const label = String(latest_version?.version);
   const file: IndexedHostNodes = {
     ...{ node_id: id, version: label, host_node_extract_status: 'success', host_nodes: hostNodes },
@@ -60,7 +51,7 @@ export function listed(
   const html = renderReadme(readme ?? '', { path: 'README.md', repository: undefined });
   return {
     node,
-    ...(node.status === 'NodeStatusActive' && { entry }),
+    entry: entryOf(node),
     ...(latest_version && { hostNodes: file }),
     ...(readme !== undefined && {
       readme: { node_id: id, version: label, path: 'README.md', text: readme, html },

@@ -8,7 +8,7 @@ import { renderReadme } from '../readme.ts';
 import { entryCard } from '../templates/entry.ts';
 import { plainSite, type Site } from '../templates/layout.ts';
 import { byUse, feed, publisherPage, sitemap } from '../templates/lists.ts';
-import { icon } from '../templates/text.ts';
+import { dayBefore, icon } from '../templates/text.ts';
 import { nodePage, versionPage } from '../templates/node-page.ts';
 import { entriesOf, filesOf, listed, manyNodes, version } from './listed-nodes.ts';
 import { leadAddress } from './serve-files.ts';
@@ -325,6 +325,12 @@ describe('the lists', () => {
         .sort(byUse)
         .map(({ id }) => id),
     ).toEqual(['d', 'c', 'a', 'b']);
+  });
+
+  test('count the downloads of 30 days, with today', () => {
+    const downloads_by_day = Object.fromEntries([0, 29, 30].map((days) => [dayBefore(days), days + 1]));
+
+    expect(entriesOf([listed('a', { downloads_by_day })])).toMatchObject([{ downloads_30_days: 31 }]);
   });
 
   test('are a feed that keeps the rules of Atom (RFC 4287)', () => {
