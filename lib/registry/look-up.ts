@@ -1,12 +1,13 @@
 import { randomInt } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { inParts } from '../in-parallel.ts';
 import { maxAnswerBytes, SerializedJson, weightOf } from '../json.ts';
 import { note } from '../log.ts';
 import type { NodeVersion } from '@node-registry/registry-rules/schemas/node-version';
 import { normalizeVersion, versionIssue } from '@node-registry/registry-rules/version-label';
 import { isSameNodeId, type Key, keyName, nodeVersionKey } from '../store/keys.ts';
-import { maxBatchKeys, readBatches } from '../store/read.ts';
+import { bytesOf, maxBatchKeys, readAll } from '../store/read.ts';
 import { nodeVersionView } from './node-versions.ts';
 import { type NodeVersionRecord, nodeVersionRecord } from './records.ts';
 
@@ -106,21 +107,25 @@ async function readWithin(context: Context, asked: readonly Key[], maxBytes: num
   const overlooked = new Map<string, string>();
   let bytes = 0;
   let read = 0;
-  let unread = 0;
   let failure: ApiError | undefined;
+  const onUnread = (unread: readonly Key[], why: ApiError) => {
+    for (const key of unread) overlooked.set(keyName(key), overloaded);
+    failure ??= why;
+  };
   for (let wave = maxBatchKeys; read < keys.length && bytes < maxBytes; ) {
-    for (const batch of await readBatches(context, keys.slice(read, read + wave), { eventually: true })) {
-      for (const item of batch.items) found.set(keyName(item), nodeVersionRecord(item));
-      for (const key of batch.unread) overlooked.set(keyName(key), overloaded);
-      bytes += batch.bytes;
-      unread += batch.unread.length;
-      failure ??= batch.failure;
+    const batches = inParts(keys.slice(read, read + wave), maxBatchKeys).map((part) =>
+      readAll(context, part, { eventually: true, onUnread }),
+    );
+    for (const items of await Promise.all(batches)) {
+      for (const item of items) found.set(keyName(item), nodeVersionRecord(item));
+      bytes += bytesOf(items);
       read = Math.min(keys.length, read + maxBatchKeys);
       if (bytes >= maxBytes) break;
     }
     const batchesThatFit = Math.ceil(((maxBytes - bytes) * read) / (Math.max(1, bytes) * maxBatchKeys));
     wave = Math.max(1, batchesThatFit) * maxBatchKeys;
   }
+  const unread = overlooked.size;
   if (keys.length > 0 && unread === keys.length) throw failure;
   if (failure) note({ unread_pairs: unread, reason: failure.reason });
   for (const key of keys.slice(read)) overlooked.set(keyName(key), tooMuch.error_message);

@@ -105,7 +105,7 @@ async function writeDecided(context: Context, writes: readonly Write[]): Promise
   if (!only) return true;
   // The same decision after a lost answer is the same write.
   const token = randomUUID();
-  if (writes.length === 1 && only.verb !== 'check')
+  if (writes.length === 1 && only.verb !== 'ConditionCheck')
     return (await writeAlone(context, only, { token })).written;
   return (await transact(context, writes, token)).length === 0;
 }

@@ -104,32 +104,6 @@ export type AnyCondition = readonly (readonly [
   value?: unknown,
 ])[];
 
-/** Names are passed by placeholder: many are reserved words. */
-export function conditionExpression(condition: AnyCondition) {
-  const names: Record<string, string> = {};
-  const values: Record<string, AttributeValue> = {};
-  const texts = condition.map(([attribute, comparison, value], index) => {
-    const path = [attribute]
-      .flat()
-      .map((part, depth) => {
-        names[`#c${index}_${depth}`] = part;
-        return `#c${index}_${depth}`;
-      })
-      .join('.');
-    if (comparison === 'exists') return `attribute_exists(${path})`;
-    if (comparison === 'absent') return `attribute_not_exists(${path})`;
-    values[`:c${index}`] = toAttribute(value);
-    const [operator, isOptional] = comparison.split(' ').reverse();
-    const compared = `${path} ${operator} :c${index}`;
-    return isOptional ? `(attribute_not_exists(${path}) OR ${compared})` : compared;
-  });
-  return {
-    ConditionExpression: texts.join(' AND ') || undefined,
-    ExpressionAttributeNames: texts.length > 0 ? names : undefined,
-    ExpressionAttributeValues: Object.keys(values).length > 0 ? values : undefined,
-  };
-}
-
 /** A change that adds to the stored number, which counts as zero while it is absent. */
 export class Plus {
   readonly amount: number;
@@ -146,39 +120,49 @@ export class IfAbsent<Value> {
   }
 }
 
-export function updateExpression(changes: object, condition: AnyCondition) {
-  const names: Record<string, string> = {};
-  const values: Record<string, AttributeValue> = {};
-  const sets: string[] = [];
-  const removes: string[] = [];
-  const adds: string[] = [];
-  for (const [index, [field, value]] of Object.entries(changes).entries()) {
-    if (value === undefined) continue;
-    names[`#f${index}`] = field;
-    if (value === null) removes.push(`#f${index}`);
-    else if (value instanceof Plus) {
-      values[`:f${index}`] = toAttribute(value.amount);
-      adds.push(`#f${index} :f${index}`);
-    } else if (value instanceof IfAbsent) {
-      values[`:f${index}`] = toAttribute(value.value);
-      sets.push(`#f${index} = if_not_exists(#f${index}, :f${index})`);
-    } else {
-      values[`:f${index}`] = toAttribute(value);
-      sets.push(`#f${index} = :f${index}`);
-    }
-  }
-  const guard = conditionExpression(condition);
+/** Names or values of expressions. They are passed by placeholders: many names are reserved words. */
+export function placeholders<Value>(prefix: '#n' | ':v') {
+  const given: Record<string, Value> = {};
+  const add = (value: Value): string => {
+    const placeholder = prefix + Object.keys(given).length;
+    given[placeholder] = value;
+    return placeholder;
+  };
+  /** The store rejects an empty map. */
+  const all = () => (Object.keys(given).length > 0 ? given : undefined);
+  return { add, all };
+}
+
+/** The expressions of a write, or of a query, whose key condition has the form of a condition. */
+export function expressionsOf(when: AnyCondition, changes: object = {}) {
+  const [names, values] = [placeholders<string>('#n'), placeholders<AttributeValue>(':v')];
+  const placed = (value: unknown) => values.add(toAttribute(value));
+  const conditions = when.map(([attribute, comparison, value]) => {
+    const path = [attribute].flat().map(names.add).join('.');
+    if (comparison === 'exists') return `attribute_exists(${path})`;
+    if (comparison === 'absent') return `attribute_not_exists(${path})`;
+    if (comparison === 'begins with') return `begins_with(${path}, ${placed(value)})`;
+    const [operator, isOptional] = comparison.split(' ').reverse();
+    const compared = `${path} ${operator} ${placed(value)}`;
+    return isOptional ? `(attribute_not_exists(${path}) OR ${compared})` : compared;
+  });
+  const actions = Object.entries(changes).flatMap(([field, change]) => {
+    if (change === undefined) return [];
+    const name = names.add(field);
+    if (change === null) return { verb: 'REMOVE', text: name };
+    if (change instanceof Plus) return { verb: 'ADD', text: `${name} ${placed(change.amount)}` };
+    const next =
+      change instanceof IfAbsent ? `if_not_exists(${name}, ${placed(change.value)})` : placed(change);
+    return { verb: 'SET', text: `${name} = ${next}` };
+  });
+  const clauses = Object.entries(Object.groupBy(actions, ({ verb }) => verb)).map(
+    ([verb, parts = []]) => `${verb} ${parts.map(({ text }) => text).join(', ')}`,
+  );
   return {
-    UpdateExpression: [
-      adds.length > 0 && `ADD ${adds.join(', ')}`,
-      sets.length > 0 && `SET ${sets.join(', ')}`,
-      removes.length > 0 && `REMOVE ${removes.join(', ')}`,
-    ]
-      .filter(Boolean)
-      .join(' '),
-    ConditionExpression: guard.ConditionExpression,
-    ExpressionAttributeNames: { ...names, ...guard.ExpressionAttributeNames },
-    ExpressionAttributeValues: { ...values, ...guard.ExpressionAttributeValues },
+    ConditionExpression: conditions.join(' AND ') || undefined,
+    UpdateExpression: clauses.join(' ') || undefined,
+    ExpressionAttributeNames: names.all(),
+    ExpressionAttributeValues: values.all(),
   };
 }
 

@@ -2,7 +2,15 @@ import { BatchGetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { inParts } from '../in-parallel.ts';
-import { type AttributeMap, fromAttributes, type Item, toAttributes } from './items.ts';
+import {
+  type AnyCondition,
+  type AttributeMap,
+  expressionsOf,
+  fromAttributes,
+  type Item,
+  placeholders,
+  toAttributes,
+} from './items.ts';
 import { type Key, keyName, keyOf, pendingIndex, versionsIndex } from './keys.ts';
 import { dynamodb, KeysThrottled, tableName, untilAnswered } from './dynamodb.ts';
 
@@ -14,16 +22,8 @@ interface ReadOptions {
   eventually?: boolean;
   /** Only these attributes; the key must be among them. */
   fields?: readonly string[];
-}
-
-interface Batch {
-  items: Item[];
-  /** Keys that the store, throttled or down, didn't return in time. */
-  unread: Key[];
-  /** Why some are unread. */
-  failure?: ApiError;
-  /** Of the items as JSON. */
-  bytes: number;
+  /** Gets keys that the store, throttled or down, didn't return in time, and why. Without it, the read fails as a whole. */
+  onUnread?: (keys: readonly Key[], failure: ApiError) => void;
 }
 
 /** Reads all keys in one request, or fails as a whole. For everything that an operation needs to decide. */
@@ -35,61 +35,44 @@ export async function get<Keys extends readonly Key[]>(
   return keys.map((key) => found.get(keyName(key))) as { [K in keyof Keys]: Item | undefined };
 }
 
-/** The existing items under distinct keys, in any order. Also fails as a whole. */
+/** The existing items under any number of distinct keys, in any order. All requests leave at once. */
 export async function readAll(
   context: Context,
   keys: readonly Key[],
-  options?: ReadOptions,
-): Promise<Item[]> {
-  const batches = await readBatches(context, keys.map(keyOf), options);
-  const failed = batches.find(({ failure }) => failure);
-  if (failed) throw failed.failure;
-  return batches.flatMap(({ items }) => items);
-}
-
-/** Reads any number of distinct keys, 100 a request. All requests leave at once. */
-export function readBatches(
-  context: Context,
-  keys: readonly Key[],
   options: ReadOptions = {},
-): Promise<Batch[]> {
-  return Promise.all(inParts(keys, maxBatchKeys).map((part) => readBatch(context, part, options)));
+): Promise<Item[]> {
+  const batches = inParts(keys, maxBatchKeys).map((part) => readBatch(context, part, options));
+  return (await Promise.all(batches)).flat();
 }
 
-async function readBatch(context: Context, keys: readonly Key[], options: ReadOptions): Promise<Batch> {
-  const batch: Batch = { items: [], unread: [], bytes: 0 };
-  let pending: AttributeMap[] = keys.map(toAttributes);
+async function readBatch(context: Context, keys: readonly Key[], options: ReadOptions): Promise<Item[]> {
+  const { eventually = false, fields, onUnread } = options;
+  const names = placeholders<string>('#n');
+  const ProjectionExpression = fields?.map(names.add).join(', ');
+  const query = { ConsistentRead: !eventually, ProjectionExpression, ExpressionAttributeNames: names.all() };
+  const items: Item[] = [];
+  let Keys: AttributeMap[] = keys.map((key) => toAttributes(keyOf(key)));
   const readSome = async () => {
-    const reply = await sendBatch(pending, options);
-    const items = (reply.Responses?.[tableName()] ?? []).map(fromAttributes);
-    const bytes = Buffer.byteLength(JSON.stringify(items));
-    batch.items.push(...items);
-    batch.bytes += bytes;
-    pending = reply.UnprocessedKeys?.[tableName()]?.Keys ?? [];
-    if (pending.length > 0 && bytes < fullAnswerBytes) throw new KeysThrottled();
+    const command = new BatchGetItemCommand({ RequestItems: { [tableName()]: { Keys, ...query } } });
+    const { Responses, UnprocessedKeys } = await dynamodb.send(command);
+    const found = (Responses?.[tableName()] ?? []).map(fromAttributes);
+    items.push(...found);
+    Keys = UnprocessedKeys?.[tableName()]?.Keys ?? [];
+    // One reply holds 1 MB of a partition. If a much smaller one leaves keys out, the store is throttled.
+    if (Keys.length > 0 && bytesOf(found) < 900_000) throw new KeysThrottled();
   };
   try {
-    while (pending.length > 0) await untilAnswered(context, 'BatchGetItem', readSome);
+    while (Keys.length > 0) await untilAnswered(context, 'BatchGetItem', readSome);
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    batch.failure = error;
+    if (!onUnread || !(error instanceof ApiError)) throw error;
+    onUnread(Keys.map(fromAttributes).map(keyOf), error);
   }
-  batch.unread = pending.map((attributes) => keyOf(fromAttributes(attributes)));
-  return batch;
+  return items;
 }
 
-/** One reply holds 1 MB of a partition. If a much smaller one leaves keys out, the store is throttled. */
-const fullAnswerBytes = 900_000;
-
-async function sendBatch(Keys: AttributeMap[], { eventually = false, fields }: ReadOptions) {
-  const projection = fields && {
-    ProjectionExpression: fields.map((_, index) => `#f${index}`).join(', '),
-    ExpressionAttributeNames: Object.fromEntries(fields.map((field, index) => [`#f${index}`, field])),
-  };
-  const command = new BatchGetItemCommand({
-    RequestItems: { [tableName()]: { Keys, ConsistentRead: !eventually, ...projection } },
-  });
-  return dynamodb.send(command);
+/** The items as JSON, about as large as the store counts them. */
+export function bytesOf(items: readonly Item[]): number {
+  return Buffer.byteLength(JSON.stringify(items));
 }
 
 /**
@@ -116,35 +99,31 @@ export async function queryPage(
   range: Range,
   { limit, after, descending = false }: PageOptions = {},
 ): Promise<Page> {
-  const where = placeOf(range);
+  const { IndexName, where } = placeOf(range);
+  const { ConditionExpression, ...values } = expressionsOf(where);
   const command = new QueryCommand({
     TableName: tableName(),
-    IndexName: where.IndexName,
-    KeyConditionExpression: `#partition = :partition AND ${where.test}`,
-    ExpressionAttributeNames: { '#partition': where.names[0], '#sort': where.names[1] },
-    ExpressionAttributeValues: toAttributes({ ':partition': where.partition, ':sort': where.sort }),
+    IndexName,
+    KeyConditionExpression: ConditionExpression,
+    ...values,
     ScanIndexForward: !descending,
     ExclusiveStartKey: after,
     Limit: limit,
     // A global index is eventually consistent, and rejects a consistent read.
-    ConsistentRead: where.IndexName !== pendingIndex,
+    ConsistentRead: IndexName !== pendingIndex,
   });
   const page = await untilAnswered(context, 'Query', () => dynamodb.send(command));
   return { items: (page.Items ?? []).map(fromAttributes), last: page.LastEvaluatedKey };
 }
 
-function placeOf(range: Range) {
+function placeOf(range: Range): { IndexName?: string; where: AnyCondition } {
+  if ('versionsOf' in range) return { IndexName: versionsIndex, where: [['pk', '=', range.versionsOf.pk]] };
   if ('below' in range) {
-    const { pk: partition, sk: sort } = range.below;
-    return { names: ['pk', 'sk'], partition, sort, test: 'begins_with(#sort, :sort)' } as const;
+    const isBelow = ['sk', 'begins with', range.below.sk] as const;
+    return { where: [['pk', '=', range.below.pk], isBelow] };
   }
-  const test = '#sort <= :sort';
-  if ('versionsOf' in range) {
-    const names = ['pk', 'createdAt'] as const;
-    return { IndexName: versionsIndex, names, partition: range.versionsOf.pk, sort: '9', test } as const;
-  }
-  const names = ['pending_shard', 'pending_since'] as const;
-  return { IndexName: pendingIndex, names, partition: range.shard, sort: range.until, test } as const;
+  const isDue = ['pending_since', '<=', range.until] as const;
+  return { IndexName: pendingIndex, where: [['pending_shard', '=', range.shard], isDue] };
 }
 
 /** Every item of a range, page by page. Leaving the loop early is safe. */

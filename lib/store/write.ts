@@ -3,7 +3,6 @@ import {
   ConditionalCheckFailedException,
   DeleteItemCommand,
   PutItemCommand,
-  type TransactWriteItem,
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
@@ -14,13 +13,11 @@ import {
   type AnyCondition,
   type Changes,
   type Condition,
-  conditionExpression,
+  expressionsOf,
   fromAttributes,
-  type Item,
   Plus,
   toAttributes,
   typedRead,
-  updateExpression,
 } from './items.ts';
 import { type Key, keyOf } from './keys.ts';
 
@@ -28,32 +25,36 @@ import { type Key, keyOf } from './keys.ts';
  * A conditional write that isn't sent yet: alone, or as a part of a transaction. Name the record's type when
  * you make one, so that a misspelled attribute doesn't compile.
  */
-export interface Write {
-  verb: 'put' | 'update' | 'remove' | 'check';
+interface WriteOf<Verb> {
+  /** As DynamoDB names the parts of a transaction. */
+  verb: Verb;
   key: Key;
   /** The record to put, or the changes: undefined keeps a field, null clears it. */
   fields: object;
   when: AnyCondition;
 }
 
-export function putting<Record extends Key>(record: Record, when: Condition<NoInfer<Record>>): Write {
-  return { verb: 'put', key: keyOf(record), fields: record, when };
+type LoneWrite = WriteOf<'Put' | 'Update' | 'Delete'>;
+export type Write = LoneWrite | WriteOf<'ConditionCheck'>;
+
+export function putting<Record extends Key>(record: Record, when: Condition<NoInfer<Record>>): LoneWrite {
+  return { verb: 'Put', key: keyOf(record), fields: record, when };
 }
 
 export function updating<Record extends Key = never>(
   key: Key,
   changes: Changes<NoInfer<Record>>,
   when: Condition<NoInfer<Record>>,
-): Write {
-  return { verb: 'update', key: keyOf(key), fields: changes, when };
+): LoneWrite {
+  return { verb: 'Update', key: keyOf(key), fields: changes, when };
 }
 
-export function deleting<Record extends Key = Key>(key: Key, when: Condition<NoInfer<Record>>): Write {
-  return { verb: 'remove', key: keyOf(key), fields: {}, when };
+export function deleting<Record extends Key = Key>(key: Key, when: Condition<NoInfer<Record>>): LoneWrite {
+  return { verb: 'Delete', key: keyOf(key), fields: {}, when };
 }
 
 export function checking<Record extends Key = Key>(key: Key, when: Condition<NoInfer<Record>>): Write {
-  return { verb: 'check', key: keyOf(key), fields: {}, when };
+  return { verb: 'ConditionCheck', key: keyOf(key), fields: {}, when };
 }
 
 /** The result of a conditional write. `found` is the record that failed the condition. */
@@ -96,40 +97,33 @@ interface WriteOptions {
   isRepeatable?: boolean;
 }
 
+/** Returns the whole record after an update. */
+const calls = {
+  Put: (input: Input) => dynamodb.send(new PutItemCommand(input)),
+  Update: (input: Input) => dynamodb.send(new UpdateItemCommand({ ...input, ReturnValues: 'ALL_NEW' })),
+  Delete: (input: Input) => dynamodb.send(new DeleteItemCommand(input)),
+};
+
 /** A write with a lost reply is repeated, and may meet its own result: our `write_id` means success. */
 export async function writeAlone<Record>(
   context: Context,
-  write: Write,
+  write: LoneWrite,
   { token: write_id = randomUUID(), isRepeatable = true }: WriteOptions = {},
 ): Promise<WriteResult<Record>> {
   const record = typedRead<Record>();
-  const [operation, send] = alone(write, write_id);
+  const fields = { ...write.fields, write_id };
+  const input = { ...inputOf({ ...write, fields }), ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
+  const send = async () => calls[write.verb](input);
   try {
-    return { written: true, item: record(await untilAnswered(context, operation, send, isRepeatable)) };
+    const { Attributes } = await untilAnswered(context, `${write.verb}Item`, send, isRepeatable);
+    return { written: true, item: record(Attributes ? fromAttributes(Attributes) : fields) };
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw tooLargeOr(error);
     const found = error.Item && fromAttributes(error.Item);
-    return found !== undefined && found.write_id === write_id
+    return found?.write_id === write_id
       ? { written: true, item: record(found) }
       : { written: false, found: record(found) };
   }
-}
-
-/** The name of a write that is sent alone, and the call, which returns the record after it. */
-function alone(write: Write, write_id: string): [operation: string, send: () => Promise<Item>] {
-  const found = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
-  if (write.verb === 'put') {
-    const item = { ...write.fields, write_id };
-    const command = new PutItemCommand({ ...putInput({ ...write, fields: item }), ...found });
-    return ['PutItem', () => dynamodb.send(command).then(() => item)];
-  }
-  if (write.verb === 'update') {
-    const input = updateInput({ ...write, fields: { ...write.fields, write_id } });
-    const command = new UpdateItemCommand({ ...input, ...found, ReturnValues: 'ALL_NEW' });
-    return ['UpdateItem', async () => fromAttributes((await dynamodb.send(command)).Attributes ?? {})];
-  }
-  const command = new DeleteItemCommand({ ...keyInput(write), ...found });
-  return ['DeleteItem', () => dynamodb.send(command).then(() => ({ ...write.key }))];
 }
 
 /** Without a new revision, so it fails no decision on the record. Changes nothing if the condition doesn't hold. */
@@ -140,24 +134,25 @@ export async function updateQuietly(
   when: AnyCondition,
 ): Promise<void> {
   const where = { TableName: tableName(), Key: toAttributes(keyOf(key)) };
-  const command = new UpdateItemCommand({ ...where, ...updateExpression(changes, when) });
+  const command = new UpdateItemCommand({ ...where, ...expressionsOf(when, changes) });
   await untilAnswered(context, 'UpdateItem', () => dynamodb.send(command)).catch((error: unknown) => {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
   });
 }
 
-function putInput({ fields, when }: Write) {
-  return { TableName: tableName(), Item: toAttributes(fields), ...conditionExpression(when) };
+type Input = ReturnType<typeof inputOf>;
+
+function inputOf({ verb, key, fields, when }: Write) {
+  const isPut = verb === 'Put';
+  return {
+    TableName: tableName(),
+    Item: isPut ? toAttributes(fields) : undefined,
+    Key: isPut ? undefined : toAttributes(key),
+    ...expressionsOf(when, verb === 'Update' ? { ...fields, revision: next } : {}),
+  };
 }
 
-function updateInput({ key, fields, when }: Write) {
-  const changes = { ...fields, revision: new Plus(1) };
-  return { TableName: tableName(), Key: toAttributes(key), ...updateExpression(changes, when) };
-}
-
-function keyInput({ key, when }: Write) {
-  return { TableName: tableName(), Key: toAttributes(key), ...conditionExpression(when) };
-}
+const next = new Plus(1);
 
 /** Writes all or nothing. Returns the positions of the failed conditions; empty if everything was written. */
 export async function transact(
@@ -165,7 +160,7 @@ export async function transact(
   writes: readonly Write[],
   token: string = randomUUID(),
 ): Promise<number[]> {
-  const TransactItems = writes.map(partOf);
+  const TransactItems = writes.map((write) => ({ [write.verb]: inputOf(write) }));
   // With the same token, a transaction that was applied without an answer isn't applied again.
   const command = { TransactItems, ClientRequestToken: token };
   try {
@@ -182,10 +177,4 @@ export async function transact(
       throw new ApiError('unavailable', { cause: error });
     throw tooLargeOr(error, reasons.map(({ Message }) => Message).join(' '));
   }
-}
-
-function partOf(write: Write): TransactWriteItem {
-  if (write.verb === 'put') return { Put: putInput(write) };
-  if (write.verb === 'update') return { Update: updateInput(write) };
-  return write.verb === 'remove' ? { Delete: keyInput(write) } : { ConditionCheck: keyInput(write) };
 }

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
 import { findNodeVersions } from '../../../lib/registry/look-up.ts';
-import { readBatches } from '../../../lib/store/read.ts';
+import { bytesOf, readAll } from '../../../lib/store/read.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { intercept } from '../../support/intercept.ts';
 import { addVersion } from '../../support/registry.ts';
@@ -72,9 +72,8 @@ describe('a bulk that is larger than an answer', () => {
     [150, 2],
     [250, 3],
   ])('reads a batch, and then as many as there is room for: with room for %i, %i', async (room, batches) => {
-    let bytes = 0;
     const keys = stored.slice(0, 100).map((id) => nodeVersionKey(id, version));
-    for (const batch of await readBatches(inTime(), keys)) bytes += batch.bytes;
+    const bytes = bytesOf(await readAll(inTime(), keys));
     const found = await findAll(stored, (room * bytes) / keys.length);
 
     expect(requests).toBe(batches);

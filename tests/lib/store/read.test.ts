@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type Context, requestContext } from '../../../lib/context.ts';
 import { fromAttributes, toAttributes } from '../../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
-import { get, query, readBatches } from '../../../lib/store/read.ts';
+import { get, query, readAll } from '../../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
 import { stopTimers } from '@node-registry/testing/clock';
 import { serve } from '../../support/serve.ts';
@@ -29,11 +29,12 @@ const left = (...keys: object[]) => ({
 
 /** In one batch. */
 async function readBoth(context: Context) {
-  const [{ items, unread } = { items: [], unread: [] }] = await readBatches(context, [a, b]);
+  const unread: object[] = [];
+  const items = await readAll(context, [a, b], { onUnread: (keys) => unread.push(...keys) });
   return { items, unread };
 }
 
-describe('readBatches', () => {
+describe('readAll', () => {
   test('requests keys that did not fit into an answer of 1 MB again at once', async () => {
     const page = { ...found({ ...a, text: 'x'.repeat(1_000_000) }), ...left(b) };
     const answers = [page, { ...page, ...left() }];
