@@ -1,7 +1,7 @@
 import type { Limits } from '../../../lib/attempts/account.ts';
 import { fields, table } from '@node-registry/command-line/table';
 import { command, UsageError } from '../command.ts';
-import { callerOf, callerText, neverPaid } from '../spend/caller-name.ts';
+import { callerOf, callerText } from '../spend/caller-name.ts';
 import {
   blockCaller,
   clearLimits,
@@ -35,11 +35,8 @@ export const set = command({
       if (value !== undefined) changes[name.replaceAll('-', '_') as keyof Limits] = readLimit(name, value);
     }
     if (Object.keys(changes).length === 0) throw new UsageError('Say which limit to set.');
-    const { limits, hasPaid } = await setLimits(actor, callerOf(user), changes);
-    return {
-      data: { user, limits: limits?.values, has_paid: hasPaid },
-      text: `${user}: ${describe(limits?.values)}${neverPaid(user, hasPaid)}`,
-    };
+    const { result: limits } = await setLimits(actor, callerOf(user), changes);
+    return { data: { user, limits: limits?.values }, text: `${user}: ${describe(limits?.values)}` };
   },
 });
 
@@ -141,12 +138,9 @@ export const block = command({
   impact: async ({ user }) => `stops all paid requests, edits and publishes of ${user}`,
   async run({ user }, { reason }, { actor }) {
     const caller = await callerNamed(user);
-    const { limits, hasPaid } = await blockCaller(actor, caller, reason);
+    const { result: limits } = await blockCaller(actor, caller, reason);
     const shown = callerText(caller);
-    return {
-      data: { user: shown, blocked: limits?.blocked, has_paid: hasPaid },
-      text: `${shown} is blocked.${neverPaid(shown, hasPaid)}`,
-    };
+    return { data: { user: shown, blocked: limits?.blocked }, text: `${shown} is blocked.` };
   },
 });
 
@@ -156,11 +150,9 @@ export const unblock = command({
   examples: [`caller unblock 'auth0|1234'`],
   async run({ user }, _, { actor }) {
     const caller = await callerNamed(user);
-    const { hasPaid, changed } = await unblockCaller(actor, caller);
+    const { changed } = await unblockCaller(actor, caller);
     const shown = callerText(caller);
-    return {
-      data: { user: shown, has_paid: hasPaid },
-      text: `${changed ? `Unblocked ${shown}.` : `${shown} was not blocked: nothing changed.`}${neverPaid(shown, hasPaid)}`,
-    };
+    const text = changed ? `Unblocked ${shown}.` : `${shown} was not blocked: nothing changed.`;
+    return { data: { user: shown }, text };
   },
 });

@@ -117,8 +117,7 @@ export const conclude = command({
     if (span.from >= span.to) throw new UsageError(`--from ${from} is not before --to ${to}.`);
     if (Date.parse(span.to) > Date.now() - minAgeMs)
       throw new UsageError('--to must be an hour ago at least.');
-    const source =
-      bill === undefined ? (told ? 'told' : 'rejected') : { bill: readBill(await readNamed(bill)) };
+    const source = bill === undefined ? (told ? 'told' : 'rejected') : readBill(await readNamed(bill));
     const caller = user === undefined ? undefined : callerOf(user);
     const data: { user: string; attempts: number; before: number; after: number; skipped: number }[] = [];
     for (const [name, endings] of await findEndings({ ...span, caller }, source)) {
@@ -200,11 +199,9 @@ interface Finding {
 
 function describe(result: Reconciliation): string {
   const rows = [
-    ...result.not_recorded.map(({ task_id, credits, charges }) => [
-      charges > 1 ? `billed ${charges} times, not recorded` : 'billed, not recorded',
-      ...[task_id, undefined, credits, undefined, undefined],
+    ...result.not_recorded.map(({ task_id, credits }) => [
+      ...['billed, not recorded', task_id, undefined, credits, undefined, undefined],
     ]),
-    ...result.billed_twice.map(rowOf('billed twice')),
     ...result.recorded_twice.map(rowOf('recorded twice')),
     ...result.not_billed.map(rowOf('recorded, not billed')),
     ...result.other_price.map(rowOf('another price')),

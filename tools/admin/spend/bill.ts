@@ -2,13 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse/sync';
 import { Rejection } from '../registry/administration.ts';
 
-/** A task's total on a provider's bill: the sum of its lines, because a credit note gives some of it back. */
-export interface BilledTask {
-  task_id: string;
-  credits: number;
-  /** How many of the lines are charges, not credit notes. */
-  charges: number;
-}
+/** The credits of each task on a provider's bill: the sum of its lines, because a credit note gives some of it back. */
+export type Bill = ReadonlyMap<string, number>;
 
 interface Columns {
   task: number;
@@ -25,21 +20,19 @@ const creditNames = ['credits', 'credit', 'creditsused', 'cost', 'price', 'amoun
 const utf16Mark = 0xff;
 
 /** Reads a bill as CSV: a task id and its credits on each line, in this order or as a heading names them. */
-export function readBill(bytes: Uint8Array): BilledTask[] {
+export function readBill(bytes: Uint8Array): Bill {
   const encoding = bytes[0] === utf16Mark ? 'utf-16le' : 'utf-8';
   if (encoding === 'utf-8' && !isUtf8(bytes))
     throw new Rejection('The bill is not text in UTF-8, or in UTF-16 with a byte order mark.');
   const rows = parseCsv(new TextDecoder(encoding).decode(bytes));
   const heading = rows[0] && headingOf(rows[0]);
-  const tasks = new Map<string, BilledTask>();
+  const bill = new Map<string, number>();
   for (const row of heading ? rows.slice(1) : rows) {
-    const { task_id, credits } = readBilledTask(row, heading);
-    const { credits: sum, charges } = tasks.get(task_id) ?? { credits: 0, charges: 0 };
-    const isCharge = credits >= 0;
-    tasks.set(task_id, { task_id, credits: rounded(sum + credits), charges: charges + (isCharge ? 1 : 0) });
+    const { task, credits } = readTask(row, heading);
+    bill.set(task, rounded((bill.get(task) ?? 0) + credits));
   }
-  if (tasks.size === 0) throw new Rejection('The bill has no tasks.');
-  return [...tasks.values()];
+  if (bill.size === 0) throw new Rejection('The bill has no tasks.');
+  return bill;
 }
 
 function headingOf({ line, cells }: Row): Columns | undefined {
@@ -56,17 +49,14 @@ function headingOf({ line, cells }: Row): Columns | undefined {
   return task === undefined || credits === undefined ? undefined : { task, credits, width: cells.length };
 }
 
-function readBilledTask(
-  { line, cells }: Row,
-  heading: Columns | undefined,
-): { task_id: string; credits: number } {
-  const { task, credits, width } = heading ?? { task: 0, credits: 1, width: 2 };
-  const [id = '', amount = ''] = [cells[task], cells[credits]];
+function readTask({ line, cells }: Row, heading: Columns | undefined): { task: string; credits: number } {
+  const { width, ...columns } = heading ?? { task: 0, credits: 1, width: 2 };
+  const [task = '', amount = ''] = [cells[columns.task], cells[columns.credits]];
   const problem =
     cells.length === width
-      ? (taskProblem(id) ?? creditsProblem(amount))
+      ? (taskProblem(task) ?? creditsProblem(amount))
       : `has ${cells.length} of ${width} cells`;
-  if (problem === undefined) return { task_id: id, credits: Number(amount) };
+  if (problem === undefined) return { task, credits: Number(amount) };
   const hint = heading ? '' : ' and is not a heading such as task_id,credits';
   throw new Rejection(`Line ${line} of the bill ${problem}${hint}: ${cells.join(' | ').slice(0, 80)}`);
 }

@@ -24,8 +24,3 @@ export function callerText(caller: string): string {
   const userId = caller.slice('user:'.length);
   return needsPrefix.test(userId) ? prefix + userId : userId;
 }
-
-/** A note on a change, which is made anyway: limits and blocks may come before the first task. */
-export function neverPaid(user: string, hasPaid: boolean): string {
-  return hasPaid ? '' : `\n${user} has never sent a paid request; is the name right?`;
-}

@@ -9,7 +9,7 @@ import { accountKey, taskKey } from '../../../lib/store/keys.ts';
 import { checking, transact, update, updating, type Write } from '../../../lib/store/write.ts';
 import { owesNothing } from '../../../lib/work/owe.ts';
 import { newContext } from '../registry/administration.ts';
-import type { BilledTask } from './bill.ts';
+import type { Bill } from './bill.ts';
 import { usagePages } from './usage.ts';
 
 /*
@@ -18,7 +18,7 @@ import { usagePages } from './usage.ts';
  * counts, or an attempt that is still open, is not touched. Its Idempotency-Key stays used up.
  */
 
-export type Source = { bill: readonly BilledTask[] } | 'told' | 'rejected';
+export type Source = Bill | 'told' | 'rejected';
 
 interface Ending {
   record: AttemptRecord;
@@ -55,7 +55,7 @@ function creditsOf({ task_id, credits_told, is_reported }: AttemptRecord, source
   // A task that the provider has reported was not rejected. That one without a word has failed is our own assumption.
   if (source === 'rejected') return task_id || is_reported ? undefined : 0;
   if (source === 'told') return credits_told;
-  const billed = source.bill.find((task) => task.task_id === task_id)?.credits;
+  const billed = source.get(task_id ?? '');
   return billed && Math.max(0, Math.ceil(billed));
 }
 

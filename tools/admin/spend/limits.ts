@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { deleting, updating } from '../../../lib/store/write.ts';
 import { callerHash } from '../../../lib/caller.ts';
-import { change } from '../../../lib/registry/changes.ts';
+import { change, type Changed } from '../../../lib/registry/changes.ts';
 import type { HistoryRecord, Operator } from '../../../lib/registry/records.ts';
 import {
   type AccountRecord,
@@ -33,11 +33,7 @@ export interface CallerWithLimits {
   limits: CallerLimits | undefined;
 }
 
-/** A change's result, and whether the caller has ever sent a paid request: a wrong name usually hasn't. */
-interface ChangedLimits extends CallerWithLimits {
-  hasPaid: boolean;
-  changed: boolean;
-}
+type ChangedLimits = Changed<CallerLimits | undefined>;
 
 /** A value of 0 means no limit; null restores the default. */
 export function setLimits(
@@ -71,7 +67,7 @@ export function unblockCaller(actor: Operator, caller: string): Promise<ChangedL
 }
 
 /** The account has the limits in force; reservations are decided on its item. */
-async function changeLimits(
+function changeLimits(
   actor: Operator,
   caller: string,
   action: string,
@@ -79,10 +75,10 @@ async function changeLimits(
   edit: (own: CallerLimits) => CallerLimits | undefined,
 ): Promise<ChangedLimits> {
   const key = keyOfAccount(caller);
-  const { result, changed } = await change(newContext(), actor, { first: { item: key } }, ({ item }) => {
+  return change(newContext(), actor, { first: { item: key } }, ({ item }) => {
     const account = accountRecord(item);
     const next = edit(account?.limits ?? { id: '', values: {} });
-    if (!next) return { done: { caller, limits: account?.limits, hasPaid: hasPaid(account) } };
+    if (!next) return { done: account?.limits };
     const limits = { ...next, id: randomUUID() };
     const seen: Clause<AccountRecord> = account?.limits
       ? [['limits', 'id'], '=', account.limits.id]
@@ -97,15 +93,9 @@ async function changeLimits(
           ? updating<BlockRecord>(blockKey(hash), { at: limits.blocked.at }, always)
           : deleting(blockKey(hash), always),
       ],
-      result: { caller, limits, hasPaid: hasPaid(account) },
+      result: limits,
     };
   });
-  return { ...result, changed };
-}
-
-/** The counters of the last days in which the caller paid stay in its account. */
-function hasPaid(account: AccountRecord | undefined): boolean {
-  return Object.keys(account ?? {}).some((name) => name.startsWith('credits:'));
 }
 
 export async function showLimits(

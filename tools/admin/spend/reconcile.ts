@@ -1,5 +1,5 @@
 import { priceOf, type AttemptRecord } from '../../../lib/attempts/attempt.ts';
-import { type BilledTask, rounded } from './bill.ts';
+import { type Bill, rounded } from './bill.ts';
 import { callerText } from './caller-name.ts';
 
 type UsageView = ReturnType<typeof usageView>;
@@ -15,10 +15,9 @@ export interface Reconciliation {
   /** The whole reservation of `unknown` attempts, which `recorded` doesn't include. */
   totals: { billed: number; recorded: number; difference: number; unknown: number };
   /** Billed but not recorded; each may belong to an attempt with an unknown result. */
-  not_recorded: BilledTask[];
+  not_recorded: { task_id: string; credits: number }[];
   not_billed: UsageView[];
   other_price: Priced[];
-  billed_twice: Priced[];
   /** Several records of one task id, as of two providers: only a person can tell which one a bill means. */
   recorded_twice: Priced[];
   /** Attempts with an unknown result whose task, if they have one, isn't on the bill. */
@@ -28,19 +27,18 @@ export interface Reconciliation {
 /** Compares usage records with a provider's bill. Memory holds the bill, one page of records and findings. */
 export async function reconcile(
   pages: AsyncIterable<readonly AttemptRecord[]>,
-  bill: readonly BilledTask[],
+  bill: Bill,
   isCompared: (record: AttemptRecord) => boolean,
 ): Promise<Reconciliation> {
-  const recorded = new Map<string, Priced[]>(bill.map(({ task_id }) => [task_id, []]));
-  const credits = new Map(bill.map((task) => [task.task_id, task.credits]));
-  const totals = { billed: sumOf(bill), recorded: 0, difference: 0, unknown: 0 };
+  const recorded = new Map<string, Priced[]>();
+  const sum = [...bill.values()].reduce((all, credits) => all + credits, 0);
+  const totals = { billed: rounded(sum), recorded: 0, difference: 0, unknown: 0 };
   const result: Reconciliation = {
     matched: 0,
     totals,
     not_recorded: [],
     not_billed: [],
     other_price: [],
-    billed_twice: [],
     recorded_twice: [],
     unknown: [],
   };
@@ -49,33 +47,28 @@ export async function reconcile(
       const { payment, task_id = '' } = record;
       if (payment === 'rejected') continue;
       const shown = usageView(record);
-      const found = recorded.get(task_id);
+      const billed = bill.get(task_id);
       // An error or a notification may have named the task of an unknown outcome.
-      if (payment !== 'taken' && !found) {
+      if (payment !== 'taken' && billed === undefined) {
         totals.unknown = rounded(totals.unknown + shown.credits);
         result.unknown.push(shown);
         continue;
       }
       totals.recorded = rounded(totals.recorded + shown.credits);
-      if (found) found.push({ ...shown, billed: credits.get(task_id) ?? 0 });
-      else result.not_billed.push(shown);
+      if (billed === undefined) result.not_billed.push(shown);
+      else recorded.set(task_id, [...(recorded.get(task_id) ?? []), { ...shown, billed }]);
     }
   }
   totals.difference = rounded(totals.billed - totals.recorded);
-  for (const task of bill) {
-    const found = recorded.get(task.task_id) ?? [];
+  for (const [task_id, credits] of bill) {
+    const found = recorded.get(task_id) ?? [];
     const [record] = found;
-    if (!record) result.not_recorded.push(task);
+    if (!record) result.not_recorded.push({ task_id, credits });
     else if (found.length > 1) result.recorded_twice.push(...found);
-    else if (record.credits === task.credits) result.matched += 1;
-    else if (task.charges > 1 && task.credits > record.credits) result.billed_twice.push(record);
+    else if (record.credits === credits) result.matched += 1;
     else result.other_price.push(record);
   }
   return result;
-}
-
-function sumOf(entries: readonly { credits: number }[]): number {
-  return rounded(entries.reduce((sum, { credits }) => sum + credits, 0));
 }
 
 /** A usage record as administrators see it. */
