@@ -58,8 +58,6 @@ export interface Deployment<C extends Contract = Contract> {
   throttle?: number | 'bulkRateLimit' | 'proxyRateLimit';
   /** The stage parameter that reserves concurrency for the function. */
   reservation?: 'proxyConcurrency';
-  /** A p95 above this fires the alarm `slow-`: 2,000 by default. */
-  slowMs?: number;
   /** The reply to the sample event in `events`. */
   sampleReply: z.input<C['reply']>;
 }
@@ -103,7 +101,5 @@ export function proxyDeployment(...variables: config.Concern[]) {
     ],
     throttle: 'proxyRateLimit',
     reservation: 'proxyConcurrency',
-    // A proxy waits for its provider up to 25 seconds.
-    slowMs: 15_000,
   } as const satisfies Omit<Deployment, 'sampleReply'>;
 }

@@ -37,13 +37,15 @@ export function withMetrics(line: Fields): Fields {
 const measures: Record<string, (line: Fields) => Measurement[]> = {
   request: (line) => [
     one('requests', ['function', 'code'], { code: line.code ?? 'ok' }),
-    ...(line.code === 'internal_error' ? [one('internal_errors')] : []),
+    ...milliseconds('service_ms', { service_ms: Number(line.ms) - Number(line.provider_ms ?? 0) }),
+    ...(line.code === 'provider_credentials' ? [one('provider_credentials_rejected')] : []),
+    ...(line.code === 'provider_quota' ? [one('provider_quota_exhausted')] : []),
     ...(line.provider === undefined ? [] : [providerCall(line), ...charged(line), callerMark(line)]),
     ...(line.credits_above_ceiling === undefined ? [] : [one('replies_above_ceiling')]),
   ],
   upload: (line) => [one('uploads', ['outcome']), ...milliseconds('lag_ms', line)],
   delivery: (line) => [one('deliveries', ['outcome']), ...milliseconds('delivery_lag_ms', line)],
-  unknown_state: () => [one('unknown_states', ['provider'])],
+  unknown_state: () => [one('unknown_states')],
   // A lane that owes nothing has no age, and costs no metric. Each run hands over all lanes.
   hand_over: ({ lane, oldest_owed_ms }) => [
     ...(lane === 'visit' ? [one('hand_overs')] : []),
@@ -86,19 +88,12 @@ function providerCall({ code, credits }: Fields): Measurement {
   return {
     dimensions: ['provider'],
     metrics: {
-      provider_calls: 'Count',
       provider_errors: 'Count',
-      provider_credentials_rejected: 'Count',
-      provider_quota_exhausted: 'Count',
       provider_ms: 'Milliseconds',
       ...(typeof credits === 'number' && { credits: 'Count' }),
     },
-    fields: {
-      provider_calls: 1,
-      provider_errors: providerFaults.has(code as ErrorCode) ? 1 : 0,
-      provider_credentials_rejected: code === 'provider_credentials' ? 1 : 0,
-      provider_quota_exhausted: code === 'provider_quota' ? 1 : 0,
-    },
+    // Their average is the rate.
+    fields: { provider_errors: providerFaults.has(code as ErrorCode) ? 1 : 0 },
   };
 }
 

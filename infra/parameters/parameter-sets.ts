@@ -23,6 +23,7 @@ const full = {
   generatedUrl: 'off',
   hostedZoneId: 'Z1234567890',
   alarmTopicArn: 'arn:aws:sns:us-east-1:123456789012:alarms',
+  dashboard: 'on',
   noticeTopicArn: 'arn:aws:sns:us-east-1:123456789012:notices',
   accessLogs: 'on',
   site: 'on',

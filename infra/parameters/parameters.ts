@@ -146,6 +146,7 @@ export const parameters: Record<string, Parameter> = {
   ),
   alarmTopicArn: optional(topic, 'SNS topic of alarms, in the stage’s region.'),
   noticeTopicArn: optional(topic, 'SNS topic of alarms that can wait; by default the same.'),
+  dashboard: required(onOff, '`on` makes a dashboard, for 3.00 a month.'),
   creditsPerHourAlarm: required(capacity, 'Threshold of the alarm `credits-per-hour`.'),
   gigabytesPerHourAlarm: required(capacity, 'Threshold of the alarm `download-bytes`.'),
   administrators: optional(

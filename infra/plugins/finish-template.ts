@@ -1,5 +1,4 @@
 import { foldConditions } from './fold-conditions.ts';
-import { upperFirst } from '../template/alarm-resources.ts';
 import { conditionsOf } from '../template/conditions.ts';
 import { loadOperations, type Operation, slashedRoute } from '../operations.ts';
 import type { Values } from '../parameters/parameters.ts';
@@ -19,7 +18,6 @@ export async function finishTemplate(framework: Framework): Promise<void> {
   spreadConditions(template);
   foldConditions(template, conditionsOf(values));
   await closeAccount(template, values);
-  showFunctions(template, operations);
   secureStores(template);
   orderApi(template);
   throttleRoutes(template, operations, values);
@@ -106,21 +104,6 @@ function throttleRoutes(template: Template, operations: readonly Operation[], va
         [...throttles, ...notified].map(([route, rate]) => [route, settings(rate)]),
       ),
     });
-}
-
-/** Fills the dashboard: errors and throttles of every function, and durations of those that people wait for. */
-function showFunctions(template: Template, operations: readonly Operation[]): void {
-  const all = ofType(template, 'AWS::Lambda::Function').map(([id]) => id);
-  const names = [...operations.map(({ contract }) => contract.name), 'finalizeUpload', 'extractHostNodes'];
-  const awaited = names.map((name) => `${upperFirst(name)}LambdaFunction`);
-  const lines = (metric: string, ids: readonly string[]) => ({
-    'Fn::Sub': ids.map((id) => `["AWS/Lambda", "${metric}", "FunctionName", "\${${id}}"]`).join(',\n'),
-  });
-  for (const [, { Properties }] of ofType(template, 'AWS::CloudWatch::Dashboard')) {
-    const { 'Fn::Sub': parts } = Properties.DashboardBody as { 'Fn::Sub': [string, object] };
-    const [Durations, Faults] = [lines('Duration', awaited), lines('Errors', all)];
-    Object.assign(parts[1], { Durations, Faults, Throttles: lines('Throttles', all) });
-  }
 }
 
 function wait(resource: Resource, ...names: string[]): void {

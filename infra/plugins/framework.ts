@@ -9,7 +9,6 @@ export interface Framework {
     service: string;
     custom: { tableName: string };
     provider: {
-      timeout: number;
       environment: Record<string, unknown>;
       compiledCloudFormationTemplate: Template;
     };
@@ -65,7 +64,5 @@ export interface Resource {
 interface FrameworkFunction {
   /** If set, the function is in the template only if this condition holds. */
   condition?: string;
-  /** In seconds, if it differs from the default. */
-  timeout?: number;
   events: Record<string, unknown>[];
 }

@@ -1,3 +1,4 @@
+import type { ProviderName } from '../../lib/config.ts';
 import type { Framework, Resource } from './framework.ts';
 import { valuesOf } from '../parameters/stage-parameters.ts';
 import { fileOf, loadOperations, type Operation } from '../operations.ts';
@@ -48,7 +49,12 @@ export async function addResources(framework: Framework): Promise<void> {
       ...logs(String(lambda?.Properties.FunctionName)),
       ...own,
     ]);
-    if (lambda) lambda.Properties.LoggingConfig = { LogGroup: { Ref: 'FunctionsLogGroup' } };
+    if (!lambda) continue;
+    lambda.Properties.LoggingConfig = { LogGroup: { Ref: 'FunctionsLogGroup' } };
+    const { reservation = reservations[name] } =
+      operations.find(({ contract }) => contract.name === name) ?? {};
+    const reserved = reservation && values[reservation];
+    if (reserved) lambda.Properties.ReservedConcurrentExecutions = Number(reserved);
   }
   if (values.administrators) {
     const trusted = {
@@ -58,10 +64,6 @@ export async function addResources(framework: Framework): Promise<void> {
     resources.AdministrationRole = roleOf(trusted, 'administration', statementsOf.administration ?? []);
   }
   const stage = stageOf(framework, operations);
-  for (const { name, reserved } of stage.functions) {
-    const { Properties } = resources[`${upperFirst(name)}LambdaFunction`] ?? {};
-    if (reserved !== undefined && Properties) Properties.ReservedConcurrentExecutions = reserved;
-  }
   const prefix = `${service.service}-${framework.getProvider('aws').getStage()}`;
   const topics = { wake: alarmTopicArn, notice: noticeTopicArn || alarmTopicArn };
   const alarms = alarmResources(alarmsOf(stage), prefix, topics);
@@ -89,25 +91,18 @@ function stageOf(framework: Framework, operations: readonly Operation[]): Stage 
   const values = valuesOf(framework);
   const has = conditionsOf(values);
   const conditions: Record<string, boolean> = has;
-  const functions = service
-    .getAllFunctions()
-    .map((name) => ({ ...service.getFunction(name), name }))
-    .filter(({ condition = '' }) => conditions[condition] ?? true)
-    .map(({ name, events, timeout }) => {
-      const operation = operations.find(({ contract }) => contract.name === name);
-      const reserved = values[operation?.reservation ?? reservations[name] ?? ''];
-      return {
-        name,
-        isRoute: events.some(({ httpApi }) => httpApi !== undefined),
-        provider: operation?.contract.price && operation.contract.notifies?.provider,
-        slowMs: operation?.slowMs,
-        timeoutSeconds: timeout ?? service.provider.timeout,
-        reserved: reserved ? Number(reserved) : undefined,
-      };
-    });
+  const workers = service.getAllFunctions().filter((name) => {
+    const { condition = '', events } = service.getFunction(name);
+    return (conditions[condition] ?? true) && !events.some(({ httpApi }) => httpApi !== undefined);
+  });
+  const paidTo = (provider: ProviderName) =>
+    operations.flatMap(({ contract: { name, price, notifies } }) =>
+      price && notifies?.provider === provider ? [name] : [],
+    );
   return {
     namespace: `${service.service}/${framework.getProvider('aws').getStage()}`,
-    functions,
+    workers,
+    paid: { image: paidTo('image'), video: paidTo('video') },
     relays: has.RelaysNotifications,
     servesDownloads: has.ServesDownloads,
     countsDownloads: has.CountsDownloads,

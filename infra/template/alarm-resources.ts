@@ -71,11 +71,6 @@ export function upperFirst(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-export function ofLambda(name: string, statistic: Metric['statistic'], of: string): Metric {
-  const dimensions = { FunctionName: { Ref: `${upperFirst(of)}LambdaFunction` } };
-  return { namespace: 'AWS/Lambda', name, statistic, dimensions };
-}
-
 export function ofQueue(name: string, queue: string): Metric {
   const dimensions = { QueueName: { 'Fn::GetAtt': [queue, 'QueueName'] as [string, string] } };
   return { namespace: 'AWS/SQS', name, statistic: 'Maximum', dimensions };

@@ -7,12 +7,14 @@ export const texts = {
   stageDown:
     'Requests fail because of the stage, its public files can’t be read, or all background work stands still. See the alarms that fire with it; AWS’s health in the region. Since a deployment: [roll back](#roll-back). Until then: see those alarms.',
   faults:
-    'Functions crashed, ran out of time or memory, or failed an event (`proxies`: paid routes; `requests`: others; `work`: background work). See the dashboard for which; `causes`. Since a deployment: [roll back](#roll-back). Until then: callers get the gateway’s 500 or 503; work is repeated.',
-  internalErrors:
-    'A function returned `internal_error`. See the saved query “faults by cause”; a `secret` line names a bad secret. Since a deployment: [roll back](#roll-back). Until then: callers get 500.',
-  slow: 'One in 20 requests to a route takes longer than 2 s (paid routes: 15 s). See the dashboard for the route; `provider_ms` and `cold_start` in its lines. If `provider_ms` is most of `ms`, tell the provider. Otherwise, check table throttles and the token issuer. Until then: callers wait.',
+    'Requests got 500: a function returned `internal_error`, crashed, ran out of time or memory, or can’t be called. See the saved query “faults by cause”; `route` and `function_request_id` of the access log’s lines with this status; a `secret` line names a bad secret. Since a deployment: [roll back](#roll-back). Until then: callers get 500.',
+  faultsWork:
+    'Functions behind requests crashed, ran out of time or memory, or failed an event. See the saved query “faults by cause”. Since a deployment: [roll back](#roll-back). Until then: work is repeated.',
+  slow: 'One in 20 requests takes the service longer than 2 s, without the provider’s time. See the saved query “requests by code and caller” for the function; `cold_start` in its lines. Check table throttles and the token issuer. Until then: callers wait.',
+  slowProviders:
+    'One in 20 calls of a provider takes longer than 15 s. See `provider_ms` by `provider`. Tell the provider. Until then: callers wait.',
   throttles:
-    'Lambda throttles functions: the account’s concurrency in the region or a reservation is used up. See the dashboard for the stage’s; `ConcurrentExecutions` and its quota; `provider_ms`; lines by `principal`. Raise the quota or the reservation, limit the caller, or lower `rateLimit`. Until then: callers get 503, uncharged; work waits.',
+    'Lambda throttles functions: the account’s concurrency in the region or a reservation is used up. See `ConcurrentExecutions` and its quota; `provider_ms`; lines by `principal`. Raise the quota or the reservation, limit the caller, or lower `rateLimit`. Until then: callers get 503, uncharged; work waits.',
   serverErrors:
     'Over 5 % of requests got a 5xx, in 3 of 5 minutes or (`repeated-`) three times an hour. See 5xx lines by `code`; `gateway_error` of the access log. Remove what `causes` names. Until then: callers retry; a purchase without a key may be paid twice.',
   clientErrors:

@@ -13,6 +13,7 @@ export function conditionsOf(values: Values) {
     CountsDownloads,
     LogsAccesses,
     KeepsLogs: LogsAccesses || CountsDownloads,
+    HasDashboard: values.dashboard === 'on',
     HasAdministrators: Boolean(values.administrators),
     HasArchiveAdministrator: Boolean(values.archiveAdministratorArn),
     HasDomain: Boolean(values.domainName),

@@ -9,11 +9,11 @@ export const savedQueries: Record<string, string> = {
   'one request': `${found} | filter request_id = "ID" or gateway_request_id = "ID" or function_request_id = "ID" or @requestId = "ID" | sort @timestamp`,
   'one caller': `fields @timestamp, function, status, code, credits, request_id | filter principal = "ID" | sort @timestamp desc`,
   'requests by code and caller':
-    'filter event = "request" | stats count(*) as requests, sum(credits) as spent by function, code, status, provider, provider_status, principal | sort requests desc',
+    'filter event = "request" | stats count(*) as requests, sum(credits) as spent, pct(ms, 95) as p95_ms by function, code, status, provider, provider_status, principal | sort requests desc',
   'one node': `${found} | filter node_id = "ID" | sort @timestamp desc`,
   'one task': `${found} | filter provider_task_id = "ID" or task_hash = "ID" | sort @timestamp`,
   'requests that died after sending':
     'filter event in ["sending", "request"] | stats count(*) as lines, min(@timestamp) as at by function_request_id, request_id, function | filter lines = 1 | sort at desc',
   'faults by cause':
-    'filter event = "request" and status >= 500 | stats count(*) as requests by function, release, function_version, code, causes.0 | sort requests desc',
+    'filter (event = "request" and status >= 500) or level = "error" or @message like /Task timed out|Runtime exited/ | parse @logStream /(?<of>[^\\/]+)\\[/ | stats count(*) as faults by of, release, function_version, event, code, causes.0 | sort faults desc',
 };

@@ -8,6 +8,7 @@ import { loadContracts } from '../../infra/operations.ts';
 import { reviewed, reviewedFile } from '../../tools/documents/template.ts';
 import { answerHeaders } from '../../tools/openapi/headers.ts';
 import { unzip } from '@node-registry/testing/unzip';
+import { asText } from './intrinsics.ts';
 import { functionNames, ofType, type Packaged, packagedStage, properties } from './packaging.ts';
 
 let plain: Packaged;
@@ -22,8 +23,12 @@ test('is the reviewed tests/infra/template.json by default, which npm run templa
   const { file, template } = await packagedStage('default');
 
   // A stage is deployed in minutes, and CloudFormation takes 500.
-  expect(Object.keys(template.Resources).length).toBeLessThanOrEqual(200);
+  expect(Object.keys(template.Resources).length).toBeLessThanOrEqual(180);
   expect(reviewed(readFileSync(file, 'utf8'))).toBe(readFileSync(reviewedFile, 'utf8'));
+});
+
+test('has a dashboard that is JSON where the stage asks for one', () => {
+  expect(JSON.parse(asText(properties(full, 'Dashboard').DashboardBody)).widgets).toHaveLength(15);
 });
 
 test('contains nothing of notifications where providers send them', () => {

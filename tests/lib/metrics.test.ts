@@ -37,7 +37,7 @@ test.each([
     ['delivered: deliveries 1', ': delivery_lag_ms 120'],
   ],
   [{ event: 'upload', outcome: 'rejected', lag_ms: 7 }, ['rejected: uploads 1', ': lag_ms 7']],
-  [{ event: 'request', function: 'updateNode' }, ['updateNode ok: requests 1']],
+  [{ event: 'request', function: 'updateNode', ms: 9 }, ['updateNode ok: requests 1', ': service_ms 9']],
   [{ event: 'anything' }, []],
 ])('the line %j makes the metrics %j', (line, metrics) => {
   expect(metricsOf(withMetrics(line))).toEqual(metrics);
@@ -84,7 +84,10 @@ describe('the line of a paid request', () => {
       provider_payment: 'taken',
       provider_ms: expect.any(Number),
     });
-    expect(metricsOf(replayed)).toEqual(['relightImage ok: requests 1']);
+    expect(metricsOf(replayed)).toEqual([
+      'relightImage ok: requests 1',
+      expect.stringMatching(/^: service_ms \d+$/),
+    ]);
     for (const secret of ['private', authorization, 'demo-owner', String(process.env.IMAGE_PROVIDER_KEY)])
       expect(loggedLines.join('')).not.toContain(secret);
   });

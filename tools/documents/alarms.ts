@@ -1,23 +1,10 @@
-import { providerNames } from '../../lib/config.ts';
 import { alarmsOf } from '../../infra/template/alarms.ts';
-
-const oneFunction = {
-  name: 'one',
-  isRoute: true,
-  provider: undefined,
-  slowMs: undefined,
-  timeoutSeconds: 29,
-  reserved: undefined,
-};
 
 /** A stage with all features, and a function of each kind. */
 const everything = {
   namespace: 'own',
-  functions: [
-    ...providerNames.map((provider) => ({ ...oneFunction, provider })),
-    oneFunction,
-    { ...oneFunction, isRoute: false },
-  ],
+  workers: ['one'],
+  paid: { image: ['one'], video: ['one'] },
   relays: true,
   servesDownloads: true,
   countsDownloads: true,
