@@ -8,7 +8,7 @@ import { LimitReached, limits } from './limits.ts';
 import { asText, plain, plainTruth } from './values/access.ts';
 import { BoundMethod, Class, Func } from './values/objects.ts';
 import { isCounted, Tuple, Unknown } from './values/plain.ts';
-import { Dict, type Entry, List, type Machine, type Value } from './values/values.ts';
+import { Dict, List, type Machine, type Value } from './values/values.ts';
 import { Raised } from './values/builtin-types.ts';
 
 /** The host's view of a node; unknown fields are absent. */
@@ -35,8 +35,6 @@ export interface ReadHostNode {
 /** A node as the host would list it. A field that needs a run of the pack is absent, and named in `open`. */
 export interface ExtractedNode extends ReadHostNode {
   conditional: boolean;
-  /** Names of the inputs by group, if known. */
-  inputNames?: Record<string, string[]>;
   open: string[];
 }
 
@@ -161,10 +159,6 @@ function describe(machine: Machine, raw: Raw, run: Run, open: string[]): Open<Fi
       inputs === undefined
         ? undefined
         : run('input_types', (explain) => inputsText(machine, inputs, open, explain)),
-    inputNames:
-      inputs === undefined
-        ? undefined
-        : (run('input_names', () => inputNames(machine, inputs) ?? null) ?? undefined),
     returnTypes: typesText('return_types', (known) => known),
     returnNames: typesText('return_names', (known) => raw.returnNames(known)),
     outputIsList: ofTypes('output_is_list', (known) => flags(machine, raw.outputIsList(), known)),
@@ -213,27 +207,6 @@ function text(value: Value, explain: Explain): string | undefined {
   const known = plain(value);
   if (known instanceof Unknown) explain(reason(known));
   return asText(known);
-}
-
-function inputNames(machine: Machine, inputs: Value): Record<string, string[]> | undefined {
-  const groups = sureEntries(machine, inputs);
-  if (!groups) return undefined;
-  const names: Record<string, string[]> = Object.create(null);
-  for (const { key, value } of groups) {
-    const group = sureEntries(machine, value);
-    if (!group) return undefined;
-    names[String(key)] = group.map((entry) => String(plain(entry.key)));
-  }
-  return names;
-}
-
-/** The entries of a dict if exactly these are known to be in it. */
-function sureEntries(machine: Machine, value: Value): Entry[] | undefined {
-  const dict = plain(value);
-  if (!(dict instanceof Dict) || dict.open !== undefined) return undefined;
-  machine.budget.spend(dict.entries.size);
-  const entries = [...dict.entries.values()];
-  return entries.some(({ conditional }) => conditional) ? undefined : entries;
 }
 
 /** Return types are a list or tuple; a string would be one of its characters. */

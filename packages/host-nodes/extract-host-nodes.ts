@@ -27,7 +27,7 @@ export type { ExtractedNode, ReadHostNode } from './describe-node.ts';
  * describe-node.ts reads one class.
  *
  * It leaves open anything from an outside package (which may do anything, including to a list or dict passed
- * to it), from the environment, a clock or chance, from `exec` of an unknown text, and from classes of the
+ * to it), from the environment, a clock or chance, from `exec` and `eval`, and from classes of the
  * host (a table of them would age). It follows an unknown condition both ways, up to the end of each (a
  * `continue`, `break` or `return` leaves the rest to the other way), and joins the results: equal values
  * stay, dicts know which keys are there only under a condition, lists which items (`Several`). It drops a way

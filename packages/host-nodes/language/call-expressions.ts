@@ -1,12 +1,11 @@
 import type { Call } from 'py-ast';
-import { asText, leaveOpen, plain, put } from '../values/access.ts';
+import { asText, leaveOpen, plain } from '../values/access.ts';
 import { raise, superType } from '../values/builtin-types.ts';
-import { Dict, Frame, type Machine, Scope, type Value } from '../values/values.ts';
+import { Dict, type Frame, type Machine, type Value } from '../values/values.ts';
 import { Class, Instance, Super } from '../values/objects.ts';
 import { isCounted, Unknown } from '../values/plain.ts';
 import { builtins } from '../library/builtins.ts';
 import { update } from '../types/collections.ts';
-import { countTokens, parseSource, type Source } from '../source.ts';
 
 /** `f(a, *b, c=d, **e)`, and the built-ins that depend on where they are called. */
 export function evaluateCall(machine: Machine, node: Call, frame: Frame): Value {
@@ -14,12 +13,7 @@ export function evaluateCall(machine: Machine, node: Call, frame: Frame): Value 
   const { args, isOpen } = positional(machine, node, frame);
   const keywords = named(machine, node, frame);
   if (callee === superType) return makeSuper(frame, args);
-  if (callee === builtins.get('exec') || callee === builtins.get('eval')) {
-    return machine.budget.descend(
-      () => runText(machine, args, frame),
-      () => new Unknown('calls that nest too deeply'),
-    );
-  }
+  if (callee === builtins.get('exec') || callee === builtins.get('eval')) return runText(machine, frame);
   if (node.func.nodeType === 'Name' && args.length === 0 && keywords.size === 0) {
     const view = ownView(machine, node.func.id, frame);
     if (view !== undefined) return view;
@@ -69,45 +63,15 @@ function spread(machine: Machine, keywords: Map<string, Value>, value: Value): v
   }
 }
 
-/** `exec` and `eval`: a known text runs as if it were part of the code. */
-function runText(machine: Machine, args: Value[], frame: Frame): Value {
-  const [code = null, globals = null, locals = globals] = args;
-  const text = asText(code)?.trim();
-  if (text === undefined) {
-    // It may change anything in the module.
-    const why = 'it runs a text that is unknown';
-    for (const holder of [frame.module, frame.scope ?? frame.module]) {
-      machine.heap.touch(holder);
-      holder.open ??= why;
-      for (const { value } of holder.entries.values()) leaveOpen(machine, value, why);
-    }
-    return new Unknown(why);
+/** `exec` and `eval`: the text may change anything in the module. */
+function runText(machine: Machine, frame: Frame): Value {
+  const why = 'it runs a text';
+  for (const holder of [frame.module, frame.scope ?? frame.module]) {
+    machine.heap.touch(holder);
+    holder.open ??= why;
+    for (const { value } of holder.entries.values()) leaveOpen(machine, value, why);
   }
-  machine.budget.spend(countTokens(text) + (text.length >> 2));
-  const { body, lines } = parsed(text);
-  const space = plain(locals);
-  const isGlobal = space instanceof Dict && space.owner === frame.module;
-  const own = space instanceof Dict && !isGlobal ? new Scope(undefined) : undefined;
-  if (own && space instanceof Dict) {
-    machine.budget.spend(space.entries.size);
-    own.entries = new Map(space.entries);
-  }
-  const inner = new Frame(frame.module, lines, space === null ? frame.scope : own, frame.home);
-  const [first] = body;
-  if (body.length === 1 && first?.nodeType === 'Expr') return machine.evaluate(first.value, inner);
-  machine.execute(body, inner);
-  if (own && space instanceof Dict) {
-    for (const { key, value } of own.entries.values()) put(machine, space, key, value);
-  }
-  return null;
-}
-
-function parsed(text: string): Source {
-  try {
-    return parseSource(text);
-  } catch {
-    return raise('SyntaxError', 'a text that is not code');
-  }
+  return new Unknown(why);
 }
 
 function makeSuper(frame: Frame, [cls, self]: Value[]): Value {

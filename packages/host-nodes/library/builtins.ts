@@ -136,7 +136,6 @@ const functions: Record<string, NativeCall> = {
   ord: known((_, [value = null]) => BigInt(asText(value)?.codePointAt(0) ?? 0)),
   vars: (machine, [value = null]) => findAttribute(machine, value, '__dict__') ?? new Unknown('a built-in'),
   dir: (machine, [value = null]) => names(machine, value),
-  compile: (_, [text = null]) => text,
   __import__: importByName,
 };
 
@@ -154,7 +153,7 @@ export const builtins: ReadonlyMap<string, Value> = new Map<string, Value>([
   ...Object.entries(classes),
   ...exceptionTypes,
   ['open', open],
-  ...'globals locals memoryview bytearray complex ascii oct breakpoint id hash input eval exec abs round divmod pow format chr hex bin'
+  ...'globals locals memoryview bytearray complex ascii oct breakpoint id hash input eval exec compile abs round divmod pow format chr hex bin'
     .split(' ')
     .map((name): [string, Value] => [name, new Unknown('a built-in that is not followed', name)]),
 ]);

@@ -157,14 +157,6 @@ function initial(machine: Machine, name: string, fallback: Value | undefined): V
   return value === undefined ? raise('TypeError', `__init__() is missing the argument '${name}'`) : value;
 }
 
-function replaced(machine: Machine, self: Value | undefined, keywords: Keywords): Value {
-  if (!(self instanceof Instance)) return new Unknown('the fields of an object');
-  const annotated = [...fieldsOf(machine, self.cls).keys()];
-  const fields = annotated.length > 0 ? annotated : [...self.entries.keys()].map(String);
-  const old = fields.map((name): [string, Value] => [name, self.own(name) ?? null]);
-  return machine.call(self.cls, [], new Map([...old, ...keywords]));
-}
-
 /** Classes that packs derive from or decorate with: enums, abstract classes, dataclasses, collections. */
 export const typeModels: Models = [
   ['collections.ChainMap', chainType],
@@ -183,7 +175,6 @@ export const typeModels: Models = [
     dataclass: (machine, [cls]) => (cls instanceof Class ? dataclass(machine, cls) : dataclassDecorator),
     field: (_, __, keywords) => makeField(keywords),
     is_dataclass: (_, [value = null]) => isDataclass(value),
-    replace: (machine, [self], keywords) => replaced(machine, self, keywords),
   }),
   ...natives('collections', {
     defaultdict: (machine, [fallback = null, source]) => {

@@ -9,13 +9,12 @@ import {
   Native,
   type NativeCall,
 } from '../values/objects.ts';
-import { isCounted, OutsideModule, Tuple, Unknown } from '../values/plain.ts';
+import { OutsideModule, Tuple, Unknown } from '../values/plain.ts';
 import { isSurelyNoClass } from '../host/packages.ts';
 import { dictOf, isSubclass, orderOf, plain, truth } from '../values/access.ts';
 import { findAttribute } from '../language/attributes.ts';
-import { cleaned } from '../types/texts.ts';
 import { lazily, names } from './builtins.ts';
-import { type Models, natives, pure } from './define.ts';
+import { type Models, natives } from './define.ts';
 
 const identity: NativeCall = (_, [value = null]) => value;
 /** A decorator, with or without arguments, that changes no part of a declaration. */
@@ -36,22 +35,10 @@ function dressed(machine: Machine, made: Value, wrapped: Value): Value {
 /** A class, because it has a constructor of another name. */
 const chain = builtinType('chain');
 chain.construct = (machine, _cls, sources) => chained(machine, sources);
-const fromIterable = pure((machine, [sources = null]) => chained(machine, machine.iterate(sources)));
-chain.define('from_iterable', new Descriptor('staticmethod', new Native('from_iterable', fromIterable)));
-
-const product: NativeCall = (machine, given, keywords) => {
-  const repeat = Number(keywords.get('repeat') ?? 1n);
-  machine.budget.spend(given.length * repeat);
-  const sources = Array.from({ length: repeat }, () => given).flat();
-  let rows: Value[][] = [[]];
-  for (const source of sources) {
-    const items = [...machine.iterate(source)];
-    if (!isCounted(machine, items)) return new Unknown('an unknown position');
-    machine.budget.spend(rows.length * items.length * sources.length);
-    rows = rows.flatMap((row) => items.map((item) => [...row, item]));
-  }
-  return new List(rows.map((row) => new Tuple(row)));
-};
+const fromIterable = new Native('from_iterable', (machine, [sources = null]) =>
+  sources instanceof Unknown ? sources : chained(machine, machine.iterate(sources)),
+);
+chain.define('from_iterable', new Descriptor('staticmethod', fromIterable));
 
 function chained(machine: Machine, sources: Iterable<Value>): Value {
   const all = [...sources];
@@ -101,15 +88,6 @@ function copied(machine: Machine, value: Value, deep: boolean, known: Map<Value,
   return value;
 }
 
-const isAsync: NativeCall = (_, [value = null]) => {
-  const func = value instanceof BoundMethod ? value.func : value;
-  return func instanceof Func
-    ? func.code.isAsync
-    : func instanceof Unknown
-      ? new Unknown('whether it is async')
-      : false;
-};
-
 /** A context that suppresses the given exceptions. */
 const suppress = builtinType('suppress');
 suppress.construct = (_machine, cls, args) => new Instance(cls, new Tuple(args));
@@ -133,8 +111,6 @@ function isKind(kind: Kind): NativeCall {
 const inspection: Record<string, NativeCall> = {
   isclass: isKind(Class),
   isfunction: isKind(Func),
-  iscoroutinefunction: isAsync,
-  cleandoc: pure((machine, [doc]) => cleaned(machine, doc)),
   getmembers: (machine, [value = null, predicate]) => members(machine, value, predicate),
 };
 
@@ -214,16 +190,12 @@ export const functionModels: Models = [
     cached_property: (_, [func = null]) => new Descriptor('property', func),
   }),
   ['itertools.chain', chain],
-  ...natives('itertools', { product }),
   ...natives('copy', {
     copy: (machine, [value = null]) => copied(machine, value, false, new Map()),
     deepcopy: (machine, [value = null]) => copied(machine, value, true, new Map()),
   }),
   ...natives('inspect', inspection),
-  ...natives('asyncio', {
-    iscoroutinefunction: isAsync,
-    run: identity,
-  }),
+  ...natives('asyncio', { run: identity }),
   ...natives('typing', {
     cast: (_, [, value = null]) => value,
   }),

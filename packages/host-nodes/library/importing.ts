@@ -1,5 +1,5 @@
 import { asText, plain, plainTruth } from '../values/access.ts';
-import { addMethods, isRaised, openType, pathType, raise } from '../values/builtin-types.ts';
+import { addMethods, openType, pathType, raise } from '../values/builtin-types.ts';
 import { Dict, List, type Machine, Module, type Value } from '../values/values.ts';
 import { Instance, type NativeCall } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
@@ -115,38 +115,26 @@ function insideOf(own: string, name: string): string | undefined {
   return name.startsWith(`${own}.`) ? name.slice(own.length + 1).replaceAll('.', '/') : undefined;
 }
 
-/** `iter_modules(paths, prefix)`: a package's modules; `walk_packages` enters those that import. */
-const listModules =
-  (isDeep: boolean): NativeCall =>
-  (machine, args, keywords) => {
-    const paths = argument(args, keywords, 0, 'path') ?? null;
-    const prefix = asText(argument(args, keywords, 1, 'prefix')) ?? '';
-    if (paths instanceof Unknown || paths === null) return new Unknown('the modules that are installed');
-    const folders = [...machine.iterate(paths)].map((path) => machine.files.inside(pathText(path) ?? ''));
-    const own = folders.filter((folder) => folder !== undefined);
-    return new List(own.flatMap((folder) => modulesIn(machine, folder, prefix, isDeep)));
-  };
+/** `iter_modules(paths, prefix)`: the modules of packages. */
+const listModules: NativeCall = (machine, args, keywords) => {
+  const paths = argument(args, keywords, 0, 'path') ?? null;
+  const prefix = asText(argument(args, keywords, 1, 'prefix')) ?? '';
+  if (paths instanceof Unknown || paths === null) return new Unknown('the modules that are installed');
+  const folders = [...machine.iterate(paths)].map((path) => machine.files.inside(pathText(path) ?? ''));
+  const own = folders.filter((folder) => folder !== undefined);
+  return new List(own.flatMap((folder) => modulesIn(machine, folder, prefix)));
+};
 
-function modulesIn(machine: Machine, folder: string, prefix: string, isDeep: boolean): Value[] {
+function modulesIn(machine: Machine, folder: string, prefix: string): Value[] {
   const names = machine.files.list(folder).sort();
   machine.budget.spend(names.length);
   return names.flatMap((name) => {
-    const whole = folder === '' ? name : `${folder}/${name}`;
-    const isPackage = machine.files.isFile(`${whole}/__init__.py`);
+    const isPackage = machine.files.isFile(
+      folder === '' ? `${name}/__init__.py` : `${folder}/${name}/__init__.py`,
+    );
     if (!isPackage && (!name.endsWith('.py') || name === '__init__.py')) return [];
-    const full = prefix + (isPackage ? name : name.slice(0, -3));
-    const isOpened = isDeep && isPackage && isImported(machine, full);
-    return [moduleInfo(full, isPackage), ...(isOpened ? modulesIn(machine, whole, `${full}.`, true) : [])];
+    return [moduleInfo(prefix + (isPackage ? name : name.slice(0, -3)), isPackage)];
   });
-}
-
-function isImported(machine: Machine, name: string): boolean {
-  try {
-    return importModule(machine, name, null) instanceof Module;
-  } catch (error) {
-    if (isRaised(error, 'ImportError')) return false;
-    throw error;
-  }
 }
 
 function moduleInfo(name: string, isPackage: boolean): Instance {
@@ -174,5 +162,5 @@ export const importModels: Models = [
     module_from_spec: (machine, [value = null]) => moduleOf(machine, value),
   }),
   ...natives('importlib.resources', { files: (machine, [anchor = null]) => resources(machine, anchor) }),
-  ...natives('pkgutil', { iter_modules: listModules(false), walk_packages: listModules(true) }),
+  ...natives('pkgutil', { iter_modules: listModules }),
 ];

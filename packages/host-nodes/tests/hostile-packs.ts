@@ -96,7 +96,6 @@ export const hostilePacks: Record<string, PackFiles | string> = {
     [`${'a'.repeat(240)}.txt`]: '',
   },
   'a pattern of hundreds of ways, compiled for each match': `import re\nx = "a" * 20_000\nwhile True: re.findall(r"${'a|'.repeat(200)}a", x)`,
-  'ends of lines by the megabyte': 'import inspect\nx = inspect.cleandoc("a" + "\\n" * 400_000 + "a")',
   'folders in folders': 'import os\nos.makedirs(os.path.dirname(__file__) + "/a" * 400_000)',
   'a sort whose key recurses': 'def k(x): return sorted([x], key=k)\nx = sorted([1, 2], key=k)',
   'conditions by the thousand, all unknown': `import a\n${'if a.b():\n    x = 1\nelse:\n    x = 2\n'.repeat(5_000)}${listed}`,
@@ -153,8 +152,6 @@ export const hostilePacks: Record<string, PackFiles | string> = {
   'commands that nearly install packages': `${listed}x = [${'["pip", "-q", "-q"], '.repeat(30_000)}]`,
   'imports of imports of risky modules': `${'import subprocess as a\na = a.a\na.run.a.a.a.a.a.a.a.a.a.a.a()\n'.repeat(20_000)}`,
   'code in a text': 'exec("while True: pass")\neval("9**9**9")\ncompile("x", "y", "exec")',
-  'exec of itself': 's = "exec(s)"\nexec(s)',
-  'exec of long texts': 's = "a" * 900000\nwhile True:\n    try: exec(s)\n    except NameError: pass',
   'continues that may happen': `import x\nfor i in range(1000):\n${'    if x.f(): continue\n'.repeat(400)}`,
   'returns that may happen': `import x\nd = {}\ndef f(n):\n${'    if x.f(): return f(n + 1)\n    d[n] = n\n'.repeat(100)}f(0)`,
   'breaks that may happen': 'import x\nd = {}\nfor i in range(100000):\n    if x.f(): break\n    d[i] = i',
@@ -168,8 +165,6 @@ export const hostilePacks: Record<string, PackFiles | string> = {
   'titles of a megabyte': `${listed}T = "y" * 900_000\nNODE_DISPLAY_NAME_MAPPINGS = {"A": T}\nNODE_CLASS_MAPPINGS.update({T[:n]: NODE_CLASS_MAPPINGS["A"] for n in range(300)})`,
   'optional imports over many listings': `${Array.from({ length: 300 }, (_, at) => `M${at} = {i: type("A", (), {}) for i in range(50)}\n`).join('')}while True:\n    try:\n        import nowhere\n    except ImportError:\n        pass`,
   'optional imports in each other': `${listed}${Array.from({ length: 60 }, (_, depth) => `${' '.repeat(depth)}try:\n${' '.repeat(depth + 1)}import nowhere\n`).join('')}${Array.from({ length: 60 }, (_, depth) => `${' '.repeat(59 - depth)}except ImportError: pass\n`).join('')}`,
-  'a schema replaced over and over':
-    'from dataclasses import replace\nfrom comfy_api.latest import io\ns = io.Schema("a", **{f"k{i}": i for i in range(2000)})\nwhile True:\n    s = replace(s, a=s)',
   'one schema with very many inputs, many times in a list':
     'from comfy_api.latest import io, ComfyExtension\ninputs = [io.Int.Input(f"i{n}", tooltip="t" * 1000) for n in range(2000)]\nclass N(io.ComfyNode):\n    @classmethod\n    def define_schema(cls): return io.Schema("N", inputs=inputs)\nclass E(ComfyExtension):\n    async def get_node_list(self): return [N] * 100_000\nasync def comfy_entrypoint(): return E()',
   'a schema that makes another node of itself':
@@ -183,11 +178,11 @@ export const hostilePacks: Record<string, PackFiles | string> = {
   'a walk over packages that import each other': Object.fromEntries([
     [
       '__init__.py',
-      `import pkgutil, importlib\nfor i in pkgutil.walk_packages(__path__, __name__ + "."): importlib.import_module(i.name)\n${listed}`,
+      `import pkgutil, importlib\nfor i in pkgutil.iter_modules(__path__, __name__ + "."): importlib.import_module(i.name)\n${listed}`,
     ],
     ...Array.from({ length: 400 }, (_, at) => [
       `p${at}/__init__.py`,
-      `from .. import p${(at + 1) % 400}\nfrom ..p${(at + 7) % 400} import *\nfor i in __import__("pkgutil").walk_packages(__path__): pass`,
+      `from .. import p${(at + 1) % 400}\nfrom ..p${(at + 7) % 400} import *\nfor i in __import__("pkgutil").iter_modules(__path__): pass`,
     ]),
   ]) as PackFiles,
 };

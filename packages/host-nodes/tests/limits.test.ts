@@ -122,7 +122,7 @@ y = "a" * n
 b = x.encode()
 h = hashlib.md5(b)
 file = open(os.path.dirname(__file__) + "/file")
-exec("def many(" + ",".join("p" + name for name in texts) + "): pass")
+def many(${range(size).map((at) => `p${at}`)}): pass
 class A: pass
 Many = type("Many", (), d)
 class Fields: __annotations__ = d
@@ -142,7 +142,7 @@ test.each([
   ...['[] if outside.f() else l', 'l if outside.f() else []'],
   ...['[i for i in l]', 'outside.f(l)', 'min(*l)', 'dict(**d)', 'partial()', 'named()', 'copy.copy(d)'],
   ...['{t: 1}', 'frozenset(l)', '"".join(texts)', '"a".startswith(texts)'],
-  ...['eval("1", d)', 'dataclasses.dataclass(Fields)', 'inspect.getmembers(Many)', 'copy.deepcopy(l)'],
+  ...['dataclasses.dataclass(Fields)', 'inspect.getmembers(Many)', 'copy.deepcopy(l)'],
   ...['x == y', 'x in [y]', '{y: 1}', 'x[0]', 'getattr(A, y, 1)', 'setattr(A, y, 1)', 'x + y', 'x * 1'],
   ...['"b" in x', 'int(y)', 'float(y)', 'x.upper()', '"".strip(y)', '"%s" % x'],
   ...['re.sub("b", "a", x)', 're.sub("a", "\\\\1" * n, "a")'],
@@ -153,7 +153,6 @@ test.each([
   'os.path.join("a", x)',
   'file.readlines()',
   'inspect.signature(many)',
-  'inspect.cleandoc(x)',
 ])('spends a step for at most 32 items or characters: %s', (code) => {
   expect(steps(code) - before).toBeGreaterThanOrEqual(size / 32);
 });

@@ -154,15 +154,13 @@ const exact: Record<string, string> = {
   'the length of characters that JavaScript counts twice': 'RESULT = len("🎨🎬")\n# 2',
   'whole numbers of a width': 'RESULT = [f"{-3:05d}", f"{7:3d}"]\n# ["-0003", "  7"]',
   'a float of a width': 'RESULT = f"{2.5:.0f}"\n# "2"',
-  'cleaned documentation':
-    'import inspect, re\nclass A:\n    """First.\n\n      More\n    less.\n    """\nRESULT = [inspect.cleandoc(A.__doc__), re.match("b", "ab"), bool(re.search("b", "ab"))]\n# ["First.\\n\\n  More\\nless.", null, true]',
+  'matches and searches':
+    'import re\nRESULT = [re.match("b", "ab"), bool(re.search("b", "ab"))]\n# [null, true]',
   'the documentation of the module': '"""Ours."""\nRESULT = __doc__\n# "Ours."',
   'a list derived from list is filled once':
     'class L(list): pass\nclass D(dict): pass\nRESULT = [L([1]), D({"a": 1}, b=2)]\n# [[1], {"a": 1, "b": 2}]',
   'a dict of its own whose __init__ does not call the one of dict':
     'class D(dict):\n    def __init__(self, kind, data=None):\n        self.data = data\n        for k, v in data.items(): self[k] = v\nRESULT = D(kind="X", data={"a": 1})\n# {"a": 1}',
-  'exec and eval of a known text':
-    'exec("a = 1\\nb = [1.0, a]")\nns = {"c": 3}\nexec("d = c + 1", ns)\nRESULT = [str(b), ns["d"], eval("a + 1"), eval(" c ", {"c": 5}), eval(compile("a", "x", "eval"))]\n# ["[1.0, 1]", 4, 2, 5, 1]',
   hashes:
     'import hashlib\nm = hashlib.sha256(b"ab")\nm.update("cé".encode())\nRESULT = [m.hexdigest()[:12], m.digest().hex()[:4], hashlib.md5(b"x").hexdigest()[:6]]\n# ["ab2b4afd2eb5", "ab2b", "9dd4e4"]',
   base64:
@@ -223,7 +221,7 @@ const names: Record<string, string> = {
   'nodes that an optional import decides':
     'NODE_CLASS_MAPPINGS = {"One": One}\ntry:\n    from outside import y\n    NODE_CLASS_MAPPINGS.update({"Two": One})\nexcept ImportError:\n    pass\n# One Two?',
   'nodes of a module that needs what may not be there, and of one that asks for it':
-    'import os\nNODE_CLASS_MAPPINGS = {"One": One}\ndef load(name, key):\n    try:\n        exec("import " + name)\n        NODE_CLASS_MAPPINGS[key] = One\n    except Exception: pass\nload("cv2, scikit", "Asked")\nload("missing", "Two")\ntry:\n    os.listdir("/models")\n    NODE_CLASS_MAPPINGS["Three"] = One\nexcept OSError: pass\n# One Asked Two? Three?',
+    'import importlib, os\nNODE_CLASS_MAPPINGS = {"One": One}\ndef load(name, key):\n    try:\n        importlib.import_module(name)\n        NODE_CLASS_MAPPINGS[key] = One\n    except Exception: pass\nload("cv2", "Asked")\nload("scikit", "Also")\nload("missing", "Two")\ntry:\n    os.listdir("/models")\n    NODE_CLASS_MAPPINGS["Three"] = One\nexcept OSError: pass\n# One Asked Also Two? Three?',
   'nodes after a call that may raise what is handled':
     'def check():\n    if outside.f(): raise ImportError("too old")\ntry:\n    check()\n    NODE_CLASS_MAPPINGS = {"A": One, "One": One}\nexcept ImportError: NODE_CLASS_MAPPINGS = {"One": One}\n# A? One',
   'nodes that exist only with another pack':
@@ -236,10 +234,8 @@ const names: Record<string, string> = {
     'NODE_CLASS_MAPPINGS = {}\ntry:\n    import torch, json\n    NODE_CLASS_MAPPINGS["One"] = One\nexcept ImportError:\n    pass\n# One',
   'nodes after an import that must succeed':
     'NODE_CLASS_MAPPINGS = {}\ntry:\n    import outside.y\n    NODE_CLASS_MAPPINGS["One"] = One\nexcept ImportError:\n    raise\n# One',
-  'exec of a known text':
-    'NODE_CLASS_MAPPINGS = {"One": One}\nexec("NODE_CLASS_MAPPINGS[\'B\'] = One")\neval("NODE_CLASS_MAPPINGS.update(C=One)")\n# One B C',
-  'exec of an unknown text':
-    'NODE_CLASS_MAPPINGS = {"One": One}\nexec(outside.text())\n# One | It may list more nodes: it runs a text that is unknown.',
+  'exec of a text':
+    'NODE_CLASS_MAPPINGS = {"One": One}\nexec("NODE_CLASS_MAPPINGS[\'B\'] = One")\n# One | It may list more nodes: it runs a text.',
   'a mapping that something outside got':
     'NODE_CLASS_MAPPINGS = {"One": One}\noutside.register(NODE_CLASS_MAPPINGS)\n# One | It may list more nodes: it is passed to outside.register.',
   'a loop over a dict that is open':

@@ -46,13 +46,6 @@ const listings: Record<string, string | [code: string, others: PackFiles]> = {
     'import pkgutil, importlib\nfrom . import n\nNODE_CLASS_MAPPINGS = {}\nfor info in pkgutil.iter_modules(n.__path__):\n    NODE_CLASS_MAPPINGS.update(importlib.import_module(f"{n.__name__}.{info.name}").M)\n# ["One"]',
     { 'n/__init__.py': '', 'n/a.py': `${one}M = {"One": One}` },
   ],
-  'modules found by pkgutil in packages, but in none that fails': [
-    'import pkgutil, importlib\nfrom . import n\nNODE_CLASS_MAPPINGS = {}\nfor info in pkgutil.walk_packages(n.__path__, n.__name__ + "."):\n    if not info.ispkg: NODE_CLASS_MAPPINGS[info.name[-1]] = importlib.import_module(info.name).One\n# ["A", "B"]',
-    {
-      ...{ 'n/__init__.py': '', 'n/A.py': one, 'n/deep/__init__.py': '', 'n/deep/B.py': one },
-      ...{ 'n/lost/__init__.py': 'from . import gone', 'n/lost/C.py': one },
-    },
-  ],
   'a list in a JSON file': [
     `import json, os\n${one}with open(os.path.join(os.path.dirname(__file__), "names.json")) as f:\n    NODE_CLASS_MAPPINGS = {n: One for n in json.load(f)}\n# ["A", "B"]`,
     { 'names.json': '["A", "B"]' },
@@ -120,7 +113,7 @@ const listings: Record<string, string | [code: string, others: PackFiles]> = {
     },
   ],
   'contexts that swallow an exception, keys that are not there, and a deque': `${one}from collections import deque\nfrom contextlib import suppress\nNODE_CLASS_MAPPINGS = {}\nwith suppress(ImportError, KeyError):\n    NODE_CLASS_MAPPINGS["A"] = One\n    from .gone import more\nNODE_CLASS_MAPPINGS.pop("gone", None)\nwaiting = deque(["B"])\nwaiting.appendleft("C")\nwhile waiting: NODE_CLASS_MAPPINGS[waiting.popleft()] = One\n# ["A", "C", "B"]`,
-  'names that decorators pass on, and hooks that are class methods': `${one}from functools import wraps\nimport itertools, os\nM = NODE_CLASS_MAPPINGS = {}\ndef node(cls):\n    @wraps(cls, updated=())\n    class Wrapped(cls): pass\n    M[Wrapped.__name__] = Wrapped\n    return Wrapped\n@node\nclass Shown(One): pass\nclass Base(One):\n    def __init_subclass__(cls, /, *, key="", **more):\n        super().__init_subclass__(**more)\n        M[key] = cls\n    def __class_getitem__(cls, key): return type(key, (One,), {})\nclass Mixed(Base, key="Key"):\n    def __init_subclass__(cls, **more): super().__init_subclass__(key="Deep", **more)\nclass Deep(Mixed): pass\nM["Item"] = Base["Item"]\nfor a, b in itertools.product("XY", (1, 2)): M[f"{a}{b}"] = One\nM.update({e.name[:-3]: One for e in os.scandir(__path__[0]) if e.is_file()})\nfor key in M.keys() & {"X1", "Z"}: M[key + "!"] = One\n# ["Shown", "Key", "Deep", "Item", "X1", "X2", "Y1", "Y2", "__init__", "X1!"]`,
+  'names that decorators pass on, and hooks that are class methods': `${one}from functools import wraps\nimport os\nM = NODE_CLASS_MAPPINGS = {}\ndef node(cls):\n    @wraps(cls, updated=())\n    class Wrapped(cls): pass\n    M[Wrapped.__name__] = Wrapped\n    return Wrapped\n@node\nclass Shown(One): pass\nclass Base(One):\n    def __init_subclass__(cls, /, *, key="", **more):\n        super().__init_subclass__(**more)\n        M[key] = cls\n    def __class_getitem__(cls, key): return type(key, (One,), {})\nclass Mixed(Base, key="Key"):\n    def __init_subclass__(cls, **more): super().__init_subclass__(key="Deep", **more)\nclass Deep(Mixed): pass\nM["Item"] = Base["Item"]\nfor a in ("X1", "Y"): M[a] = One\nM.update({e.name[:-3]: One for e in os.scandir(__path__[0]) if e.is_file()})\nfor key in M.keys() & {"X1", "Z"}: M[key + "!"] = One\n# ["Shown", "Key", "Deep", "Item", "X1", "Y", "__init__", "X1!"]`,
   'a list that the module makes when it is asked': `${one}def __getattr__(name):\n    if name == "NODE_CLASS_MAPPINGS": return {"One": One}\n    raise AttributeError(name)\n# ["One"]`,
   'what a registry, and modules with a __getattr__, say that they hold': [
     `from . import lazy
@@ -267,23 +260,19 @@ const fields: Record<string, [code: string, fields: object]> = {
   ],
   'an input with an unknown default': [
     'import torch\nclass A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {"n": ("INT", {"default": torch.n()})}}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
-    {
-      inputNames: { required: ['n'] },
-      open: ['input_types: .required.n[1].default it comes from outside (torch.n())'],
-    },
+    { open: ['input_types: .required.n[1].default it comes from outside (torch.n())'] },
   ],
   'inputs with a group that depends on a condition': [
     'import outside\nclass A:\n    @classmethod\n    def INPUT_TYPES(s):\n        more = {"a": ("A",)}\n        if outside.f(): more = outside.inputs()\n        return {"required": {}, "optional": more}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
-    { inputNames: undefined, inputTypes: '{"required":{},"optional":null}' },
+    { inputTypes: '{"required":{},"optional":null}' },
   ],
   'inputs with one that depends on a condition': [
     'import outside\nclass A:\n    @classmethod\n    def INPUT_TYPES(s):\n        more = {"a": ("A",)}\n        if outside.f(): more["b"] = ("B",)\n        return {"required": more}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
-    { inputNames: undefined, inputTypes: '{"required":{"a":["A"]}}' },
+    { inputTypes: '{"required":{"a":["A"]}}' },
   ],
   'inputs with a default, a choice and a type that are open': [
     'import outside, os\nclass A:\n    @classmethod\n    def INPUT_TYPES(s):\n        return {"required": {"k": ("STRING", {"default": os.getenv("KEY"), "multiline": True}), "c": (["a", outside.b], {"default": "a"}), "t": (outside.T,)}}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
     {
-      inputNames: { required: ['k', 'c', 't'] },
       inputTypes:
         '{"required":{"k":["STRING",{"default":null,"multiline":true}],"c":[["a"],{"default":"a"}],"t":[null]}}',
       open: [

@@ -84,18 +84,6 @@ for (const [name, method] of Object.entries(plainMethods)) {
   };
 }
 
-/** A docstring without the indentation of its code. */
-export function cleaned(machine: Machine, doc: Value | undefined): Value {
-  if (typeof doc !== 'string') return doc ?? null;
-  machine.budget.text(doc.length);
-  const filled = (line: string) =>
-    line.split('\t').reduce((before, after) => before + ' '.repeat(8 - (before.length % 8)) + after);
-  const [first = '', ...rest] = doc.split('\n').map(filled);
-  const margin = Math.min(...rest.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
-  const lines = [first.trimStart(), ...rest.map((line) => line.slice(Math.min(margin, line.length)))];
-  return strip(lines.join('\n'), '\n', true, true);
-}
-
 function padded(machine: Machine, text: string, spec: string): Value {
   return formatValue(machine, text, spec) ?? new Unknown('a text with an unknown part');
 }
