@@ -1,7 +1,7 @@
 import { json, maxFilesAtOnce, readFile, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
-import { nodeFormat } from './node-files.ts';
+import { hostNodesFormat, nodeFormat } from './node-files.ts';
 import {
   catalogPath,
   configPath,
@@ -15,7 +15,6 @@ import type {
   CatalogEntry,
   CatalogPiece,
   IndexConfig,
-  IndexedHostNodes,
 } from '@node-registry/registry-rules/schemas/index-files';
 import { entryOf } from '@node-registry/site/entry';
 
@@ -108,7 +107,7 @@ async function readLine(context: Context, nodeId: string): Promise<CatalogEntry 
   const entry = node && entryOf(node);
   if (!entry) return undefined;
   const path = hostNodesPath(nodeId, String(entry.latest_version));
-  const file = await readFile(context, path, json<IndexedHostNodes>('host_nodes'));
+  const file = await readFile(context, path, hostNodesFormat);
   // Otherwise, each host node written during an extraction would change the line.
   if (!file || file.host_node_extract_status === 'pending') return entry;
   const { host_node_extract_status: status, host_nodes } = file;

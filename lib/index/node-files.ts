@@ -49,6 +49,8 @@ import { renderReadme } from '@node-registry/site/readme';
  */
 
 export const nodeFormat = json<IndexedNode>('versions');
+export const hostNodesFormat = json<IndexedHostNodes>('host_nodes');
+export const readmeFormat = json<IndexedReadme>();
 
 /**
  * Updates the file of a node: the named versions, or all of them. The other versions stay as they are in the
@@ -133,7 +135,7 @@ export function refreshHostNodes(
     const entries = await storedHostNodes(context, version.node_id, version.version);
     return indexedHostNodes(version, entries, hostNodeBansRecord(bans));
   };
-  return refreshFile(context, hostNodesPath(nodeId, label), next, options);
+  return refreshFile(context, hostNodesPath(nodeId, label), next, { ...options, format: hostNodesFormat });
 }
 
 /**
@@ -194,18 +196,12 @@ export function refreshReadme(
       html,
     };
   };
-  return refreshFile(context, readmePath(nodeId), next, { onlyIfDifferent: again });
+  return refreshFile(context, readmePath(nodeId), next, { onlyIfDifferent: again, format: readmeFormat });
 }
 
 /** Whether anyone may read about the versions of a node: not if banned, but a withdrawn node keeps them. */
 function showsVersions(node: NodeRecord, publisher: PublisherRecord): boolean {
   return node.status !== 'NodeStatusBanned' && !publisher.banned;
-}
-
-/** The latest version, if the index has it. */
-function latestShown(node: NodeRecord, publisher: PublisherRecord): VersionCopy | undefined {
-  const { latest_version: latest } = node;
-  return latest && showsVersions(node, publisher) && isDownloadable(latest) ? latest : undefined;
 }
 
 /** A version's public view; undefined if the version is pending or banned. */
@@ -235,23 +231,27 @@ function indexedNode(
   versions: readonly PublicVersion[],
   numbers?: NumbersRecord,
 ): IndexedNode {
-  const { latest_version, ...view } = nodeView({ node, publisher, numbers });
-  const latest = latestShown(node, publisher);
+  const owner = pickFields(publisher, PublicPublisher);
+  const { id, status_detail, created_at } = node;
+  // Nothing else that its publisher wrote.
+  const banned = { id, status: 'NodeStatusBanned', status_detail, created_at } as const;
+  if (!showsVersions(node, publisher))
+    return pickFields({ ...banned, publisher: owner, versions: [] }, IndexedNode);
+  const { latest_version: _, ...view } = nodeView({ node, publisher, numbers });
   const { downloads_90_days, downloads_by_day, versions: counts } = numbersOf(numbers);
-  const counted = (version: PublicVersion | undefined): PublicVersion | undefined => {
-    const downloads = counts[String(version?.version)];
-    return version && { ...version, ...(downloads !== undefined && { downloads }) };
+  const counted = (version: PublicVersion): PublicVersion => {
+    const downloads = counts[String(version.version)];
+    return { ...version, ...(downloads !== undefined && { downloads }) };
   };
+  const { latest_version } = node;
+  const latest = latest_version && isDownloadable(latest_version) && publicVersion(latest_version);
   return pickFields(
     {
       ...view,
-      ...(publisher.banned && { status: 'NodeStatusBanned' }),
-      publisher: pickFields(publisher, PublicPublisher),
-      ...(latest && { latest_version: counted(publicVersion(latest)) }),
+      publisher: owner,
+      ...(latest && { latest_version: counted(latest) }),
       ...(downloads_90_days !== undefined && { downloads_90_days, downloads_by_day }),
-      versions: showsVersions(node, publisher)
-        ? versions.flatMap((version) => counted(version) ?? []).sort(byPrecedence)
-        : [],
+      versions: versions.map(counted).sort(byPrecedence),
     },
     IndexedNode,
   );

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Format, json, maxFilesAtOnce, readFile, readText, refreshFile } from '../bucket/public-file.ts';
+import { type Format, maxFilesAtOnce, readFile, readText, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
 import { listVersions } from '../registry/node-versions.ts';
@@ -10,13 +10,9 @@ import {
   readmePath,
   versionPagePath,
 } from '@node-registry/registry-rules/index-paths';
-import type {
-  IndexedHostNodes,
-  IndexedNode,
-  IndexedReadme,
-} from '@node-registry/registry-rules/schemas/index-files';
-import { nodePage, versionPage } from '@node-registry/site/node-page';
-import { nodeFormat } from './node-files.ts';
+import type { IndexedNode } from '@node-registry/registry-rules/schemas/index-files';
+import { nodePage } from '@node-registry/site/node-page';
+import { hostNodesFormat, nodeFormat, readmeFormat } from './node-files.ts';
 import { currentSite } from './site.ts';
 
 /*
@@ -51,35 +47,37 @@ export async function refreshPages(
   labels: Iterable<string>,
   options: { onlyIfDifferent?: boolean } = {},
 ): Promise<string[]> {
-  const written: string[] = [];
-  const write = async (path: string, next: (current: Page | undefined) => Promise<Page | undefined>) => {
-    if ((await refreshFile(context, path, next, { ...options, format: html })) === 'written')
-      written.push(path);
-  };
   const stored = await readText(context, nodePagePath(nodeId));
   const known = stored && html.read(stored.text)?.content.state;
   const readNode = nodeReader(context, nodeId);
   const node = await readNode();
-  if (!node) return written;
+  if (!node) return [];
   const state = pageState(node);
+  const site = currentSite();
+  const written: string[] = [];
+  const write = async (label?: string) => {
+    const path = label === undefined ? nodePagePath(nodeId) : versionPagePath(nodeId, label);
+    const next = async (current: Page | undefined) => {
+      const node = await readNode();
+      const isOffered = label === undefined || node?.versions.some(({ version }) => version === label);
+      if (!node || !(isOffered || current)) return undefined;
+      const version = label ?? node.latest_version?.version;
+      const hostNodes =
+        version === undefined
+          ? undefined
+          : await readFile(context, hostNodesPath(nodeId, version), hostNodesFormat);
+      const readme =
+        label === undefined ? await readFile(context, readmePath(nodeId), readmeFormat) : undefined;
+      // The state that the pages of the versions have by now: a change made meanwhile finds another one here.
+      return { state, html: nodePage(site, { node, hostNodes, readme }, label) };
+    };
+    if ((await refreshFile(context, path, next, { ...options, format: html })) === 'written')
+      written.push(path);
+  };
   const others = known === state ? [] : await listVersions(context, nodeId);
   const all = new Set([...labels, ...others.map(({ version }) => version)]);
-  const site = currentSite();
-  await inParallel(all.values(), maxFilesAtOnce, (label) =>
-    write(versionPagePath(nodeId, label), async (current) => {
-      const files = await readFiles(context, nodeId, readNode, label);
-      const isOffered = files?.node.versions.some(({ version }) => version === label);
-      if (!files || !(isOffered || current)) return undefined;
-      return { state, html: versionPage(site, files, label) };
-    }),
-  );
-  await write(nodePagePath(nodeId), async () => {
-    const files = await readFiles(context, nodeId, readNode);
-    if (!files) return undefined;
-    const readme = await readFile(context, readmePath(nodeId), json<IndexedReadme>());
-    // The state that the pages of the versions have by now: a change made meanwhile finds another one here.
-    return { state, html: nodePage(site, { ...files, readme }) };
-  });
+  await inParallel(all.values(), maxFilesAtOnce, write);
+  await write();
   return written;
 }
 
@@ -93,22 +91,6 @@ function nodeReader(context: Context, nodeId: string): () => Promise<IndexedNode
     last = stored;
     return node;
   };
-}
-
-async function readFiles(
-  context: Context,
-  nodeId: string,
-  readNode: ReturnType<typeof nodeReader>,
-  label?: string,
-) {
-  const node = await readNode();
-  if (!node) return undefined;
-  const version = label ?? node.latest_version?.version;
-  const hostNodes =
-    version === undefined
-      ? undefined
-      : await readFile(context, hostNodesPath(nodeId, version), json<IndexedHostNodes>('host_nodes'));
-  return { node, hostNodes };
 }
 
 function pageState({ name, description, icon, banner_url, license, repository, tags, ...node }: IndexedNode) {

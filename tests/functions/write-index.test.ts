@@ -371,8 +371,12 @@ describe('writeIndex, while others write or S3 fails', () => {
     });
     await follow(...own('banned-early'));
 
-    const { status, versions } = (await read(nodePath('banned-early'))).content;
-    expect([happened(), status, versions]).toEqual([true, 'NodeStatusBanned', []]);
+    const status = { status: 'NodeStatusBanned', status_detail: 'test' };
+    const [created_at, publisher] = [expect.any(String), expect.any(Object)];
+    expect(happened()).toBe(true);
+    expect((await read(nodePath('banned-early'))).content).toEqual({
+      ...{ id: 'banned-early', ...status, created_at, publisher, versions: [] },
+    });
     expect((await read(readmePath('banned-early'))).content).toEqual({ node_id: 'banned-early', text: '' });
   });
 

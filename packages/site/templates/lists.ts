@@ -27,7 +27,7 @@ export function publisherPage(site: Site, publisher: Publisher, entries: readonl
     Website: website && webLink(website),
     Support: support && webLink(support),
     'Source code': source && webLink(source),
-    Members: members?.length ? foreign(members.join(', ')) : undefined,
+    Members: members?.join(', '),
   });
   return layout(site, {
     title: name,

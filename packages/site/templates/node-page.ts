@@ -14,137 +14,104 @@ import { type Content, html, Markup } from './markup.ts';
 import { renderReadme } from '../readme.ts';
 import { scriptLanguage } from './script-language.ts';
 import { shortNames } from './runs-on.ts';
-import { badge, countOf, dateOf, facts, folded, foreign, icon, lines, notice, visibleText } from './text.ts';
-import { numberOf, pictureAddress, sizeOf, webAddress, webLink } from './text.ts';
+import { badge, countOf, dateOf, facts, foreign, icon, lines, notice, numberOf } from './text.ts';
+import { pictureAddress, sizeOf, type Tone, visibleText, webAddress, webLink } from './text.ts';
 import { translationList } from './translations.ts';
 
 export interface NodeFiles {
   node: IndexedNode;
+  /** Of the version that the page is about. */
   hostNodes?: IndexedHostNodes | undefined;
   readme?: IndexedReadme | undefined;
 }
 
-/** The page of a node, with all data of the index about it and its latest version. */
-export function nodePage(site: Site, files: NodeFiles, now = Date.now()): string {
+/**
+ * The page of a node with its latest version, or of the version with this label. If that is no longer offered, the
+ * page says so.
+ */
+export function nodePage(site: Site, files: NodeFiles, label?: string, now = Date.now()): string {
   const { node } = files;
+  const { id = '', publisher, license, repository, tags, status } = node;
+  const version =
+    label === undefined ? node.latest_version : node.versions.find((each) => each.version === label);
+  const isListed = status === 'NodeStatusActive' && version !== undefined && !isWithdrawn(version);
+  const name = nameOf(node);
+  const facts = {
+    ...{ '@type': 'SoftwareSourceCode', name, identifier: id },
+    description: node.description || undefined,
+    codeRepository: webAddress(repository),
+    license: licenseOf(license, repository)?.url,
+    keywords: tags?.join(', ') || undefined,
+    ...{ version: version?.version, dateModified: version?.createdAt, datePublished: node.created_at },
+    author: { '@type': 'Organization', name: publisher?.name ?? publisher?.id },
+  };
   return layout(site, {
-    ...headOf(node, node.latest_version),
-    path: nodeAddress(String(node.id)),
-    main: isBanned(node) ? bannedPage(node) : parts(site, files, node.latest_version, now),
+    title: label === undefined ? name : `${name} ${label}`,
+    path: nodeAddress(id, label),
+    description: node.description || `${name}, an extension of the host application.`,
+    image: pictureAddress(node.banner_url) ?? pictureAddress(node.icon),
+    ...{ isListed, script: 'page.js', ...(isListed && { facts }) },
+    main: status === 'NodeStatusBanned' ? bannedPage(node) : mainOf(site, files, version, label, now),
   });
 }
 
-/** The page of a version. If the version is no longer offered, the page says so. */
-export function versionPage(site: Site, files: NodeFiles, label: string, now = Date.now()): string {
-  const { node } = files;
-  const version = node.versions.find((each) => each.version === label);
-  const isGone = version === undefined || isBanned(node);
-  const gone = html`<div class="intro">${heading(node, undefined)}
-${notice('warn', html`Version ${foreign(label)} of this node is not offered any more.`)}
-<p><a href="${nodeAddress(String(node.id))}">The page of ${foreign(nameOf(node))}</a></p></div>`;
-  return layout(site, {
-    ...headOf(node, version),
-    title: `${nameOf(node)} ${label}`,
-    path: nodeAddress(String(node.id), label),
-    ...(isGone && { isListed: false }),
-    main: isBanned(node)
-      ? bannedPage(node)
-      : isGone
-        ? gone
-        : parts(site, { node, hostNodes: files.hostNodes }, version, now, true),
-  });
+function isWithdrawn(version: PublicVersion | undefined): boolean {
+  return version?.status === 'NodeVersionStatusDeleted';
 }
 
-function isWithdrawn({ status }: PublicVersion): boolean {
-  return status === 'NodeVersionStatusDeleted';
+function nameOf({ name, id = '' }: IndexedNode): string {
+  return name || id;
 }
 
-function isBanned({ status }: IndexedNode): boolean {
-  return status === 'NodeStatusBanned';
-}
-
-/** Nothing that the publisher of a banned node wrote is shown, so its name is its id. */
-function nameOf({ name, id = '', status }: IndexedNode): string {
-  return (status === 'NodeStatusBanned' ? undefined : name) || id;
-}
-
-function bannedPage(node: IndexedNode): Content {
-  const reason = node.status_detail && html` ${foreign(node.status_detail)}`;
-  return html`<div class="intro"><h1>${foreign(String(node.id))}</h1>
+function bannedPage({ id = '', status_detail }: IndexedNode): Content {
+  const reason = status_detail && html` ${foreign(status_detail)}`;
+  return html`<div class="intro"><h1>${foreign(id)}</h1>
 ${notice('bad', html`<b>This node is banned. Do not install it.</b>${reason}`)}
 <p><a class="button" href="/search">Search for another one</a></p></div>`;
-}
-
-function headOf(node: IndexedNode, version: PublicVersion | undefined) {
-  const { id = '', publisher, license, repository, tags } = node;
-  const isOffered = node.status === 'NodeStatusActive' && version !== undefined && !isWithdrawn(version);
-  const codeRepository = webAddress(repository);
-  const description = isBanned(node) ? '' : (node.description ?? '');
-  return {
-    title: nameOf(node),
-    description: description || `${nameOf(node)}, an extension of the host application.`,
-    image: isBanned(node) ? undefined : (pictureAddress(node.banner_url) ?? pictureAddress(node.icon)),
-    isListed: isOffered,
-    script: 'page.js' as const,
-    ...(isOffered && {
-      facts: {
-        ...{ '@type': 'SoftwareSourceCode', name: nameOf(node), identifier: id },
-        ...(description && { description }),
-        ...(codeRepository !== undefined && { codeRepository }),
-        license: licenseOf(license, repository)?.url,
-        ...(tags?.length && { keywords: tags.join(', ') }),
-        ...{ version: version.version, dateModified: version.createdAt },
-        datePublished: node.created_at,
-        author: { '@type': 'Organization', name: publisher?.name ?? publisher?.id },
-      },
-    }),
-  };
-}
-
-/** Everything about a node with one of its versions: name, install, the parts that links reach, and the facts. */
-function parts(
-  site: Site,
-  files: NodeFiles,
-  version: PublicVersion | undefined,
-  now: number,
-  isOfVersion = false,
-): Content {
-  const { node, hostNodes, readme } = files;
-  const id = String(node.id);
-  const banner = isOfVersion ? undefined : pictureAddress(node.banner_url);
-  const list: Part[] = [
-    ...(readme?.text ? [{ id: 'readme', name: 'Read me', content: readmePart(readme, nameOf(node)) }] : []),
-    ...(version ? [{ id: 'host-nodes', name: 'Host nodes', ...hostNodeSection(hostNodes) }] : []),
-    ...(isOfVersion || node.versions.length === 0
-      ? []
-      : [{ id: 'versions', name: 'Versions', count: node.versions.length, content: versionList(node) }]),
-    ...(version
-      ? [{ id: 'needs', name: 'Needs', count: version.dependencies?.length, content: needs(version) }]
-      : []),
-    ...changesPart(
-      (isOfVersion ? [version] : node.versions.filter((each) => !isWithdrawn(each))).map((each) =>
-        withWholeLog(each, hostNodes),
-      ),
-      node.repository,
-    ),
-  ];
-  return html`<div class="node"><div class="intro">
-${heading(node, version, isOfVersion)}
-${notices(node, version, isOfVersion)}
-${banner !== undefined && html`<div class="banner"><img src="${banner}" alt="" width="1200" height="300"></div>`}
-${node.description && html`<div class="lead" dir="auto">${lines(node.description)}</div>`}</div>
-${node.status === 'NodeStatusActive' && version && !isWithdrawn(version) && installSection(id, version, site.toolPackage)}
-${partStyles}<div class="parts">${list.length > 1 && html`<nav class="tabs" aria-label="Parts">${list.map(tab)}</nav>`}
-${list.map(section)}</div>
-<aside class="side" aria-label="Facts">${side(site, node, version, isOfVersion, now)}</aside>
-</div>`;
 }
 
 interface Part {
   id: string;
   name: string;
   count?: number | undefined;
-  content: Content;
+  /** A part without any isn't shown. */
+  content?: Content;
+}
+
+/** Everything about a node with one of its versions: name, install, the parts that links reach, and the facts. */
+function mainOf(
+  site: Site,
+  { node, hostNodes, readme }: NodeFiles,
+  version: PublicVersion | undefined,
+  label: string | undefined,
+  now: number,
+): Content {
+  const id = String(node.id);
+  if (label !== undefined && !version)
+    return html`<div class="intro">${heading(node, undefined)}
+${notice('warn', html`Version ${foreign(label)} of this node is not offered any more.`)}
+<p><a href="${nodeAddress(id)}">The page of ${foreign(nameOf(node))}</a></p></div>`;
+  const isOfNode = label === undefined;
+  const banner = isOfNode && pictureAddress(node.banner_url);
+  const logs = isOfNode ? node.versions.filter((each) => !isWithdrawn(each)) : [version];
+  const all: Part[] = [
+    { id: 'readme', name: 'Read me', content: readme?.text && readmePart(readme, nameOf(node)) },
+    { id: 'host-nodes', name: 'Host nodes', ...(version && hostNodeSection(hostNodes)) },
+    { id: 'versions', name: 'Versions', count: node.versions.length, content: isOfNode && versionList(node) },
+    { id: 'needs', name: 'Needs', count: version?.dependencies?.length, content: version && needs(version) },
+    { id: 'changes', name: 'Changes', content: changes(logs, hostNodes, node.repository) },
+  ];
+  const list = all.filter(({ content }) => content);
+  return html`<div class="node"><div class="intro">
+${heading(node, version, label)}
+${notices(node, version, label)}
+${banner && html`<div class="banner"><img src="${banner}" alt="" width="1200" height="300"></div>`}
+${node.description && html`<div class="lead" dir="auto">${lines(node.description)}</div>`}</div>
+${node.status === 'NodeStatusActive' && version && !isWithdrawn(version) && installSection(id, version, site.toolPackage)}
+${partStyles}<div class="parts">${list.length > 1 && html`<nav class="tabs" aria-label="Parts">${list.map(tab)}</nav>`}
+${list.map(section)}</div>
+<aside class="side" aria-label="Facts">${side(site, node, version, isOfNode, now)}</aside>
+</div>`;
 }
 
 function tab({ id, name, count }: Part): Markup {
@@ -155,22 +122,18 @@ function section({ id, name, content }: Part): Markup {
   return html`<section class="part" id="${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${name}</h2>${content}</section>`;
 }
 
-function heading(node: IndexedNode, version: PublicVersion | undefined, isOfVersion = false): Markup {
-  const { id = '', publisher } = node;
+function heading(node: IndexedNode, version: PublicVersion | undefined, label?: string): Markup {
+  const { id = '', publisher, license, repository, status } = node;
   const name = nameOf(node);
-  const label = isOfVersion && html` <span class="label">${version?.version}</span>`;
-  return html`<div class="title">${icon(node.icon, name, id)}<div><h1>${foreign(name)}${label}</h1>
-<p class="by"><code>${id}</code>${publisher?.id !== undefined && html` by ${publisherLink(publisher)}`}</p>
-<p class="badges">${badges(node, version)}</p></div></div>`;
-}
-
-function badges({ license, repository, status }: IndexedNode, version: PublicVersion | undefined): Content {
-  return [
+  const badges = [
     status === 'NodeStatusDeleted' && badge('Withdrawn', 'warn'),
     version && versionBadges(version),
     version?.provenance && badge('✓ Published by CI', 'good'),
     license && badge(licenseOf(license, repository)?.shown),
   ];
+  return html`<div class="title">${icon(node.icon, name, id)}<div><h1>${foreign(name)}${label !== undefined && html` <span class="label">${label}</span>`}</h1>
+<p class="by"><code>${id}</code>${publisher?.id !== undefined && html` by ${publisherLink(publisher)}`}</p>
+<p class="badges">${badges}</p></div></div>`;
 }
 
 function versionBadges(version: PublicVersion): Content {
@@ -182,73 +145,80 @@ function versionBadges(version: PublicVersion): Content {
   ];
 }
 
-function notices(node: IndexedNode, version: PublicVersion | undefined, isOfVersion: boolean): Content {
+function notices(node: IndexedNode, version: PublicVersion | undefined, label: string | undefined): Content {
   const { status, status_detail = '', latest_version, versions } = node;
   const [, replacement] = /\breplaced by ["'`]?([\w.-]*\w)/i.exec(status_detail) ?? [];
-  return [
-    status === 'NodeStatusDeleted' &&
-      notice(
-        'warn',
-        html`<b>Its owner has withdrawn this node.</b> Its versions stay where they are in use. ${foreign(status_detail)}${replacement !== undefined && html` <a href="${nodeAddress(replacement)}">Go to ${foreign(replacement)}</a>`}`,
-      ),
-    !latest_version &&
-      notice(
-        'plain',
-        versions.length > 0
-          ? 'Every version of this node is withdrawn.'
-          : 'No version of this node can be installed.',
-      ),
+  const next =
+    replacement !== undefined &&
+    html` <a href="${nodeAddress(replacement)}">Go to ${foreign(replacement)}</a>`;
+  const reason = foreign(version?.status_reason ?? '');
+  const all: [isShown: boolean | undefined, tone: Tone, content: Content][] = [
+    [
+      status === 'NodeStatusDeleted',
+      'warn',
+      html`<b>Its owner has withdrawn this node.</b> Its versions stay where they are in use. ${foreign(status_detail)}${next}`,
+    ],
+    [
+      !latest_version,
+      'plain',
+      versions.length > 0
+        ? 'Every version of this node is withdrawn.'
+        : 'No version of this node can be installed.',
+    ],
     // Not which one is the newest: a publish doesn't write the pages of all other versions.
-    isOfVersion &&
-      version &&
-      notice(
-        'plain',
-        html`This page is about one version. <a href="${nodeAddress(String(node.id))}">The node’s page</a> has the newest.`,
-      ),
-    version &&
-      isWithdrawn(version) &&
-      notice(
-        'warn',
-        html`<b>This version is withdrawn.</b> Its files stay for those who use it. ${foreign(version.status_reason ?? '')}`,
-      ),
-    version?.deprecated &&
-      notice('warn', `Version ${version.version} is deprecated. Choose another one if you can.`),
-    version?.status === 'NodeVersionStatusFlagged' &&
-      notice('warn', html`<b>This version is under review.</b> ${foreign(version.status_reason ?? '')}`),
+    [
+      label !== undefined,
+      'plain',
+      html`This page is about one version. <a href="${nodeAddress(String(node.id))}">The node’s page</a> has the newest.`,
+    ],
+    [
+      isWithdrawn(version),
+      'warn',
+      html`<b>This version is withdrawn.</b> Its files stay for those who use it. ${reason}`,
+    ],
+    [
+      version?.deprecated,
+      'warn',
+      `Version ${version?.version} is deprecated. Choose another one if you can.`,
+    ],
+    [
+      version?.status === 'NodeVersionStatusFlagged',
+      'warn',
+      html`<b>This version is under review.</b> ${reason}`,
+    ],
   ];
+  return all.map(([isShown, tone, content]) => isShown && notice(tone, content));
 }
+
+const maxTags = 8;
 
 function side(
   site: Site,
   node: IndexedNode,
   version: PublicVersion | undefined,
-  isOfVersion: boolean,
+  isOfNode: boolean,
   now: number,
 ): Content {
-  const { publisher, downloads_by_day: byDay, tags = [], repository, status } = node;
-  const has = Object.keys(byDay ?? {}).length > 0;
+  const { publisher, downloads_by_day: byDay = {}, tags = [], repository, status } = node;
   const report = site.reportUrl?.replaceAll('{id}', encodeURIComponent(String(node.id)));
-  const links = facts({
-    Source: repository && webLink(repository),
-    Website: publisher?.website && webLink(publisher.website),
-    Support: publisher?.support && webLink(publisher.support),
-  });
   return [
-    byDay && has && !isOfVersion && box('Downloads', downloadsLine(byDay, now)),
+    isOfNode && Object.keys(byDay).length > 0 && box('Downloads', downloadsLine(byDay, now)),
     version && box('This version', aboutVersion(node, version)),
     box('About', [
       facts({
         License: licenseOf(node.license, repository)?.shown,
-        Author: node.author && foreign(node.author),
-        Category: node.category && foreign(node.category),
-        'All downloads': node.downloads !== undefined && numberOf(node.downloads),
-        Stars: node.repo_stars && numberOf(node.repo_stars),
-        Rating: node.rating,
-        'Takes the place of': node.preempted_host_node_names?.length
-          ? foreign(node.preempted_host_node_names.join(', '))
-          : undefined,
+        Author: node.author,
+        Category: node.category,
+        'All downloads': node.downloads,
+        Stars: node.repo_stars,
+        Rating: node.rating !== undefined && html`${node.rating}`,
+        'Takes the place of': node.preempted_host_node_names?.join(', '),
       }),
-      links,
+      facts({
+        Source: repository && webLink(repository),
+        Website: publisher?.website && webLink(publisher.website),
+        Support: publisher?.support && webLink(publisher.support),
+      }),
       tagList(tags, maxTags, true),
     ]),
     box('In other languages', translationList(node.translations)),
@@ -258,41 +228,33 @@ function side(
   ];
 }
 
-const maxTags = 8;
-
 function box(title: string, content: Content): Content {
   const isEmpty = content === undefined || (Array.isArray(content) && content.every((each) => !each));
   return isEmpty ? undefined : html`<section class="box"><h2>${title}</h2>${content}</section>`;
 }
 
 function aboutVersion(node: IndexedNode, version: PublicVersion): Content {
-  const own = (field: 'supported_os' | 'supported_accelerators') =>
-    foreign(shortNames(version[field]?.length ? version[field] : node[field]));
-  const has = (field: 'supported_os' | 'supported_accelerators') =>
-    (version[field]?.length || node[field]?.length || 0) > 0;
-  const host = version.supported_host_version || node.supported_host_version;
-  const frontend = version.supported_host_frontend_version || node.supported_host_frontend_version;
-  const { sha256, tags = [] } = version;
+  const { supported_os: systems, supported_accelerators: accelerators, size_bytes, sha256 } = version;
   return facts({
-    Version: foreign(String(version.version)),
+    Version: version.version,
     Published: dateOf(version.createdAt),
     By: provenanceOf(version),
-    Host: host && foreign(host),
-    'Host’s front end': frontend && foreign(frontend),
-    Systems: has('supported_os') && own('supported_os'),
-    Accelerators: has('supported_accelerators') && own('supported_accelerators'),
-    Downloads: version.downloads !== undefined && numberOf(version.downloads),
+    Host: version.supported_host_version || node.supported_host_version,
+    'Host’s front end': version.supported_host_frontend_version || node.supported_host_frontend_version,
+    Systems: shortNames(systems?.length ? systems : node.supported_os),
+    Accelerators: shortNames(accelerators?.length ? accelerators : node.supported_accelerators),
+    Downloads: version.downloads,
     Size:
-      version.size_bytes !== undefined &&
-      html`<span title="${numberOf(version.size_bytes)} bytes">${sizeOf(version.size_bytes)}</span>`,
+      size_bytes !== undefined &&
+      html`<span title="${numberOf(size_bytes)} bytes">${sizeOf(size_bytes)}</span>`,
     'SHA-256': sha256 && html`<code class="digest" title="${sha256}">${sha256}</code>`,
-    Tags: tags.length > 0 && foreign(tags.join(', ')),
+    Tags: version.tags?.join(', '),
   });
 }
 
 /** The CI job that published a version, from the token signed by its issuer. */
-function provenanceOf({ provenance }: PublicVersion): Content {
-  if (!provenance) return 'a person, with a token';
+function provenanceOf({ provenance }: PublicVersion): Markup {
+  if (!provenance) return html`a person, with a token`;
   const { issuer, repository, commit, ref, workflow, run } = provenance;
   return html`a CI job of <b>${foreign(repository)}</b>, commit <code title="${commit}">${foreign(commit.slice(0, 12))}</code>
 <details><summary>The job</summary>${foreign(workflow)}, run ${foreign(run)}, of ${foreign(ref)}, verified by ${foreign(issuer)}</details>`;
@@ -306,6 +268,7 @@ function needs({ dependencies }: PublicVersion): Content {
 
 const maxVersions = 10;
 
+/** The first ones; a line opens the others. */
 function versionList(node: IndexedNode): Content {
   const items = node.versions.map((version) => {
     const label = String(version.version);
@@ -313,7 +276,10 @@ function versionList(node: IndexedNode): Content {
     return html`<li><span><a href="${nodeAddress(String(node.id), label)}">${foreign(label)}</a> ${label === node.latest_version?.version && badge('Latest', 'good')}${versionBadges(version)}</span>
 <span class="meta"><span>${dateOf(version.createdAt)}</span>${size_bytes !== undefined && html`<span>${sizeOf(size_bytes)}</span>`}${downloads !== undefined && html`<span>${countOf(downloads, 'download')}</span>`}${provenance && html`<span>by CI</span>`}${sha256 && html`<code title="${sha256}">${sha256.slice(0, 12)}</code>`}</span></li>`;
   });
-  return folded(items, maxVersions, 'rows');
+  const open = (some: readonly Markup[]) => html`<ul class="plain rows">${some}</ul>`;
+  const rest = items.slice(maxVersions);
+  const more = html`<details><summary>Show ${numberOf(rest.length)} more</summary>${open(rest)}</details>`;
+  return items.length > 0 && [open(items.slice(0, maxVersions)), rest.length > 0 && more];
 }
 
 const maxChanges = 10;
@@ -321,34 +287,27 @@ const maxChangeLetters = 20_000;
 /** A page's first log may be the first that this process parses, which takes 20 ms of a whole processor. */
 const [firstMs, changesMs] = [300, 60];
 
-/** Only the version that the page is about has its long change log. */
-function withWholeLog(version: PublicVersion | undefined, hostNodes: NodeFiles['hostNodes']) {
-  const cut = version?.changelog_is_cut && { ...version, changelog: `${version.changelog}…` };
-  const own = hostNodes?.version === version?.version ? hostNodes?.changelog : undefined;
-  return own ? { ...version, changelog: own } : cut || version;
-}
-
-function changesPart(
+/** The change logs as Markdown, or as its lines if that takes too long. */
+function changes(
   versions: readonly (PublicVersion | undefined)[],
+  hostNodes: NodeFiles['hostNodes'],
   repository: string | undefined,
-): Part[] {
+): Content {
   const told = versions.filter((version) => version?.changelog).slice(0, maxChanges);
-  if (told.length === 0) return [];
-  const content = told.map(
-    (version, place) =>
-      html`<h3>${foreign(String(version?.version))} <small>${dateOf(version?.createdAt)}</small></h3>${changes(version, repository, place)}`,
-  );
-  return [{ id: 'changes', name: 'Changes', content }];
+  const items = told.map((version, place) => {
+    const text = wholeLog(version, hostNodes);
+    const options = { path: 'CHANGELOG.md', repository, version, prefix: `changes-${place}-` };
+    const safe =
+      text.length > maxChangeLetters ? '' : renderReadme(text, options, place > 0 ? changesMs : firstMs);
+    return html`<h3>${foreign(String(version?.version))} <small>${dateOf(version?.createdAt)}</small></h3>${prose(text, safe ? new Markup(safe) : lines(text))}`;
+  });
+  return items.length > 0 && items;
 }
 
-/** A change log as Markdown, or as its lines if that takes too long. */
-function changes(version: PublicVersion | undefined, repository: string | undefined, place: number): Markup {
-  const text = version?.changelog ?? '';
-  const options = { path: 'CHANGELOG.md', repository, version, prefix: `changes-${place}-` };
-  const safe =
-    text.length > maxChangeLetters ? '' : renderReadme(text, options, place > 0 ? changesMs : firstMs);
-  const language = scriptLanguage(text);
-  return html`<div class="readme" dir="auto"${language && html` lang="${language}"`}>${safe ? new Markup(safe) : lines(text)}</div>`;
+/** Only the version that the page is about has its long change log. */
+function wholeLog(version: PublicVersion | undefined, hostNodes: NodeFiles['hostNodes']): string {
+  const whole = hostNodes?.version === version?.version ? hostNodes?.changelog : undefined;
+  return whole || `${version?.changelog ?? ''}${version?.changelog_is_cut ? '…' : ''}`;
 }
 
 /** Its HTML was sanitized when it was written. Without HTML, the text is shown unchanged. */
@@ -359,8 +318,12 @@ function readmePart({ html: safe, text, is_cut }: IndexedReadme, name: string): 
       ? `<h3 class="h1 unseen"${rest}>${title}`
       : whole,
   );
-  const content = !once ? html`<pre tabindex="0">${visibleText(text)}</pre>` : new Markup(once);
-  const language = scriptLanguage(text);
-  return html`<div class="readme" dir="auto"${language && html` lang="${language}"`}>${content}</div>
+  return html`${prose(text, once ? new Markup(once) : html`<pre tabindex="0">${visibleText(text)}</pre>`)}
 ${is_cut && html`<p class="quiet">The rest of it is in the archive.</p>`}`;
+}
+
+/** A publisher's text, in the language of its script. */
+function prose(text: string, content: Markup): Markup {
+  const language = scriptLanguage(text);
+  return html`<div class="readme" dir="auto"${language && html` lang="${language}"`}>${content}</div>`;
 }

@@ -34,7 +34,7 @@ export function lines(text: string): Markup {
   return html`<div class="lines">${foreign(text)}</div>`;
 }
 
-type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'accent';
+export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'accent';
 
 export function badge(content: Content, tone: Tone = 'plain'): Markup {
   return html`<span class="badge ${tone}">${content}</span> `;
@@ -112,22 +112,15 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${numberOf(count)} ${count === 1 ? one : many}`;
 }
 
-/** A list of names and values, without the empty ones. */
+/** A list of names and values, without the empty ones. A string is a publisher's text. */
 export function facts(entries: Record<string, Content>): Markup | undefined {
-  const rows = Object.entries(entries).filter(
-    ([, value]) => value !== undefined && value !== '' && value !== false,
-  );
-  if (rows.length === 0) return undefined;
-  return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
-}
-
-/** The first items; a line opens the others. */
-export function folded(items: readonly Markup[], shown: number, list: string): Content {
-  const open = (some: readonly Markup[]) => html`<ul class="plain ${list}">${some}</ul>`;
-  const rest = items.slice(shown);
-  if (items.length === 0) return undefined;
-  const more = html`<details><summary>Show ${numberOf(rest.length)} more</summary>${open(rest)}</details>`;
-  return [open(items.slice(0, shown)), rest.length > 0 && more];
+  const rows = Object.entries(entries).flatMap(([name, value]) => {
+    if (value === undefined || value === '' || value === false) return [];
+    const shown =
+      typeof value === 'string' ? foreign(value) : typeof value === 'number' ? numberOf(value) : value;
+    return html`<div><dt>${name}</dt><dd>${shown}</dd></div>`;
+  });
+  return rows.length > 0 ? html`<dl>${rows}</dl>` : undefined;
 }
 
 const hues = 24;

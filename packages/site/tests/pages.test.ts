@@ -9,7 +9,7 @@ import { entryCard } from '../templates/entry.ts';
 import { plainSite, type Site } from '../templates/layout.ts';
 import { byUse, feed, publisherPage, sitemap } from '../templates/lists.ts';
 import { dayBefore, icon } from '../templates/text.ts';
-import { nodePage, versionPage } from '../templates/node-page.ts';
+import { nodePage } from '../templates/node-page.ts';
 import { entriesOf, filesOf, listed, manyNodes, version } from './listed-nodes.ts';
 import { leadAddress } from './serve-files.ts';
 
@@ -148,7 +148,7 @@ describe('the page of a node', () => {
   ] as const)('says of a node that is %s so, to people and search engines', (status, sentence) => {
     const files = filesOf(listed('gone', { status, status_detail: 'A virus.' }));
 
-    for (const each of [nodePage(site, files), versionPage(site, files, '1.0.0')]) {
+    for (const each of [nodePage(site, files), nodePage(site, files, '1.0.0')]) {
       expect(plain(each)).toContain(sentence);
       expect(each).toContain('<meta name="robots" content="noindex">');
       expect(each).not.toMatch(/curl|application\/ld/);
@@ -160,7 +160,7 @@ describe('the page of a node', () => {
     const old = version('old', '2.0.0', { ...gone, changelog: 'Faster' });
     const latest_version = version('old', '1.0.0');
     const files = filesOf(listed('old', { versions: [old, latest_version], latest_version }));
-    const [own, node] = [versionPage(site, files, '2.0.0'), nodePage(site, files)];
+    const [own, node] = [nodePage(site, files, '2.0.0'), nodePage(site, files)];
     const all = nodePage(site, filesOf(listed('all', { versions: [old], latest_version: undefined })));
 
     expect(plain(own)).toContain('This version is withdrawn. Its files stay for those who use it. Crashes.');
@@ -173,7 +173,7 @@ describe('the page of a node', () => {
   });
 
   test('says of a version that is gone so', () => {
-    expect(plain(versionPage(site, filesOf(listed('whole')), '9.0.0'))).toContain(
+    expect(plain(nodePage(site, filesOf(listed('whole')), '9.0.0'))).toContain(
       'Version 9.0.0 of this node is not offered any more.',
     );
   });

@@ -8,7 +8,7 @@ import { buildSite, unknownPath } from '../build.ts';
 import { searchPiecesOf } from '../search-pieces.ts';
 import { plainSite } from '../templates/layout.ts';
 import { byUse, homePage, nodesPage, publisherPage } from '../templates/lists.ts';
-import { nodePage, versionPage } from '../templates/node-page.ts';
+import { nodePage } from '../templates/node-page.ts';
 import { entriesOf, filesOf, type Listed } from './listed-nodes.ts';
 
 const built = buildSite().then((files) => new Map(files.map((file) => [file.path, file])));
@@ -46,7 +46,7 @@ function indexFiles(listed: readonly Listed[]): Map<string, string> {
     const [id, own] = [String(item.node.id), filesOf(item)];
     files.set(paths.nodePagePath(id), nodePage(plainSite, own));
     for (const { version } of item.node.versions)
-      files.set(paths.versionPagePath(id, String(version)), versionPage(plainSite, own, String(version)));
+      files.set(paths.versionPagePath(id, String(version)), nodePage(plainSite, own, String(version)));
   }
   for (const [id, own] of Map.groupBy(entries, ({ publisher }) => publisher.id))
     if (own[0]) files.set(paths.publisherPagePath(id), publisherPage(plainSite, own[0].publisher, own));
