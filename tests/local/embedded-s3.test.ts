@@ -80,14 +80,19 @@ describe('versions', () => {
 
   test('outlive a restart', async () => {
     const objects = new S3Objects(folder);
-    const name = { bucket: 'bucket', key: 'a/b.zip' };
-    objects.add(name, {
-      ...{ id: 'first', isMarker: false, etag: '"e"', sizeBytes: 1, lastModified: 'now', headers: {} },
-    });
+    const name = { bucket: '.', key: 'a/b.zip' };
+    const version = { etag: '"e"', sizeBytes: 1, lastModified: 'now', headers: {} };
+    for (const id of ['first', 'second', 'third']) objects.put(name, { id, ...version });
+    objects.remove(name, 'third');
+    objects.put(name, { id: 'first', ...version, tags: { denied: 'yes' } });
     const restarted = new S3Objects(folder);
 
+    expect(objects.versionsOf(name)).toMatchObject([
+      { id: 'first', tags: { denied: 'yes' } },
+      { id: 'second' },
+    ]);
     expect(restarted.versionsOf(name)).toEqual(objects.versionsOf(name));
-    expect([...restarted.list('bucket', 'a/', '')]).toMatchObject([{ key: 'a/b.zip' }]);
+    expect(restarted.list('.', 'a/', '')).toMatchObject([{ key: 'a/b.zip' }]);
   });
 });
 

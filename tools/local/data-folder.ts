@@ -23,10 +23,13 @@ const kept = /^(?:stack\.(?:pid|release)|issuer-key\.json|s3|dynamodb\.sqlite(?:
 /** A stack under load may be silent for long, and another program on its port for ever. */
 const maxAnswerMs = 60_000;
 
-/** The release, and the table that it makes: an index can't be added to an older one. */
+/** The release with its table, to which no index can be added, and its form of a bucket. */
 export async function writer(): Promise<string> {
   const { version } = JSON.parse(await readFile('package.json', 'utf8'));
-  return `${version} ${hash('sha256', await readFile('infra/template/table.yml')).slice(0, 16)}`;
+  const files = ['infra/template/table.yml', 'tools/local/s3-objects.ts'].map((file) =>
+    readFile(file, 'utf8'),
+  );
+  return `${version} ${hash('sha256', (await Promise.all(files)).join('')).slice(0, 16)}`;
 }
 
 /**

@@ -1,21 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto';
-import {
-  constants,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, constants, copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** One version of an object. A marker represents a deletion, and has no bytes. */
 export interface Version {
   id: string;
-  isMarker: boolean;
+  isMarker?: true;
   etag: string;
   sizeBytes: number;
   lastModified: string;
@@ -29,18 +19,23 @@ export interface ObjectName {
   key: string;
 }
 
-const historyFile = 'history.json';
+/** What has become of a version, which is gone if it has none. */
+interface Change {
+  key: string;
+  id: string;
+  version?: Version;
+}
+
+/** The versions of each key. The last one is the current one. */
+type Objects = Map<string, Version[]>;
 
 /**
- * Objects on disk, as in a versioned bucket: a bucket is a folder, and an object a folder in it, with one
- * file for each version and one that lists them. Changes are synchronous, so that two requests never mix.
+ * Objects on disk, as in a versioned bucket: a bucket is a folder with a file for the bytes of each version, and a
+ * journal of all changes. Changes are synchronous, so that two requests never mix.
  */
 export class S3Objects {
   readonly #directory: string;
-  /** The last of an object's versions is the current one. */
-  readonly #histories = new Map<string, Version[]>();
-  /** For buckets that were listed: the keys of all objects, including deleted ones. */
-  readonly #keys = new Map<string, Set<string>>();
+  readonly #buckets = new Map<string, Objects>();
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -50,109 +45,81 @@ export class S3Objects {
     return /^[\w.-]+$/.test(bucket) && existsSync(join(this.#directory, bucket));
   }
 
-  versionsOf(name: ObjectName): readonly Version[] {
-    return this.#history(name);
+  versionsOf({ bucket, key }: ObjectName): readonly Version[] {
+    return this.#objectsOf(bucket).get(key) ?? [];
   }
 
   /** The current version, unless it is a marker. */
   current(name: ObjectName): Version | undefined {
-    const last = this.#history(name).at(-1);
+    const last = this.versionsOf(name).at(-1);
     return last?.isMarker ? undefined : last;
   }
 
-  /** The file for the bytes of a version, which readers see as soon as the version is added. */
-  fileOf(name: ObjectName, id: string): string {
-    const folder = this.#folder(name);
-    mkdirSync(folder, { recursive: true });
-    return join(folder, id);
+  /** The file for the bytes of a version, which readers see as soon as the version is put. */
+  fileOf({ bucket }: ObjectName, id: string): string {
+    return join(this.#directory, bucket, id);
   }
 
-  add(name: ObjectName, version: Version): void {
-    this.#write(name, [...this.#history(name), version]);
-  }
-
-  replace(name: ObjectName, version: Version): void {
-    const versions = this.#history(name);
-    this.#write(
-      name,
-      versions.map((each) => (each.id === version.id ? version : each)),
-    );
+  /** Adds a version, or replaces the one with its id. */
+  put({ bucket, key }: ObjectName, version: Version): void {
+    this.#write(bucket, { key, id: version.id, version });
   }
 
   copy(source: ObjectName, version: Version, target: ObjectName, headers: Record<string, string>): Version {
     const { tags: _, ...untagged } = version;
     const copied = { ...untagged, id: newVersionId(), lastModified: new Date().toISOString(), headers };
     copyFileSync(this.fileOf(source, version.id), this.fileOf(target, copied.id), constants.COPYFILE_FICLONE);
-    this.add(target, copied);
+    this.put(target, copied);
     return copied;
   }
 
-  /** Deletes a version for good. Returns it, if it existed. */
-  remove(name: ObjectName, id: string): Version | undefined {
-    const versions = this.#history(name);
-    const removed = versions.find((version) => version.id === id);
-    if (!removed) return undefined;
-    this.#write(
-      name,
-      versions.filter((version) => version !== removed),
-    );
-    rmSync(join(this.#folder(name), id), { force: true });
-    return removed;
+  /** Deletes a version for good. */
+  remove(name: ObjectName, id: string): void {
+    this.#write(name.bucket, { key: name.key, id });
+    rmSync(this.fileOf(name, id), { force: true });
   }
 
   /** The current objects of a bucket after a key, in the order of their keys. */
-  *list(bucket: string, prefix: string, after: string): Generator<{ key: string; version: Version }> {
+  list(bucket: string, prefix: string, after: string): (Version & { key: string })[] {
     const last = Buffer.from(after);
-    const keys = [...this.#keysOf(bucket)]
+    return [...this.#objectsOf(bucket).keys()]
       .filter((key) => key.startsWith(prefix))
       .map((key) => ({ key, bytes: Buffer.from(key) }))
       .filter(({ bytes }) => Buffer.compare(bytes, last) > 0)
-      .sort((a, b) => Buffer.compare(a.bytes, b.bytes));
-    for (const { key } of keys) {
-      const version = this.current({ bucket, key });
-      if (version) yield { key, version };
+      .sort((a, b) => Buffer.compare(a.bytes, b.bytes))
+      .flatMap(({ key }) => {
+        const version = this.current({ bucket, key });
+        return version ? { key, ...version } : [];
+      });
+  }
+
+  #objectsOf(bucket: string): Objects {
+    let objects = this.#buckets.get(bucket);
+    if (!objects) {
+      objects = new Map();
+      this.#buckets.set(bucket, objects);
+      const file = this.#journalOf(bucket);
+      const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
+      for (const line of lines) apply(objects, JSON.parse(line));
     }
+    return objects;
   }
 
-  #keysOf(bucket: string): Set<string> {
-    let keys = this.#keys.get(bucket);
-    if (!keys) {
-      const directory = join(this.#directory, bucket);
-      keys = new Set(readdirSync(directory).flatMap((folder) => keyIn(join(directory, folder))));
-      this.#keys.set(bucket, keys);
-    }
-    return keys;
+  #write(bucket: string, change: Change): void {
+    apply(this.#objectsOf(bucket), change);
+    appendFileSync(this.#journalOf(bucket), `${JSON.stringify(change)}\n`);
   }
 
-  #history(name: ObjectName): Version[] {
-    const folder = this.#folder(name);
-    let versions = this.#histories.get(folder);
-    if (!versions) {
-      const file = join(folder, historyFile);
-      versions = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')).versions as Version[]) : [];
-      this.#histories.set(folder, versions);
-    }
-    return versions;
-  }
-
-  #write(name: ObjectName, versions: Version[]): void {
-    const folder = this.#folder(name);
-    this.#histories.set(folder, versions);
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'history.new'), JSON.stringify({ key: name.key, versions }));
-    renameSync(join(folder, 'history.new'), join(folder, historyFile));
-    this.#keys.get(name.bucket)?.add(name.key);
-  }
-
-  /** A key may be longer than a file name, and may contain characters that a file name must not. */
-  #folder({ bucket, key }: ObjectName): string {
-    return join(this.#directory, bucket, createHash('sha256').update(key).digest('hex'));
+  #journalOf(bucket: string): string {
+    return join(this.#directory, bucket, 'journal.jsonl');
   }
 }
 
-function keyIn(folder: string): string[] {
-  const file = join(folder, historyFile);
-  return existsSync(file) ? [JSON.parse(readFileSync(file, 'utf8')).key] : [];
+function apply(objects: Objects, { key, id, version }: Change): void {
+  const versions = objects.get(key) ?? [];
+  const place = versions.findIndex((each) => each.id === id);
+  versions.splice(place < 0 ? versions.length : place, 1, ...(version ? [version] : []));
+  objects.set(key, versions);
 }
 
 /** As long as S3's ids. */

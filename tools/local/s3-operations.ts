@@ -109,8 +109,8 @@ export class S3 {
       const headers = storedHeaders(request);
       const etag = `"${sums.md5.toString('hex')}"`;
       const lastModified = new Date().toISOString();
-      const version = { id, isMarker: false, etag, sizeBytes: sums.sizeBytes, lastModified, headers };
-      this.#objects.add(target, version);
+      const version = { id, etag, sizeBytes: sums.sizeBytes, lastModified, headers };
+      this.#objects.put(target, version);
       // S3's events are late, and never part of the request.
       if (target.key.startsWith('staging/'))
         setImmediate(() => this.#onUpload(createdEvent(target, version)));
@@ -146,11 +146,11 @@ export class S3 {
         return { status: 200, headers, body: xml('Tagging', {}, set) };
       }
       case 'PUT':
-        this.#objects.replace(target, { ...version, tags: tagsIn(await checkedText(request)) });
+        this.#objects.put(target, { ...version, tags: tagsIn(await checkedText(request)) });
         return { status: 200, headers };
       case 'DELETE': {
         const { tags: _, ...untagged } = version;
-        this.#objects.replace(target, untagged);
+        this.#objects.put(target, untagged);
         return { status: 204, headers };
       }
     }
@@ -159,51 +159,25 @@ export class S3 {
 
   /** Without a version, adds a delete marker; otherwise deletes this version for good. */
   #delete(target: Target): Answer {
-    const marker: Version = {
-      id: newVersionId(),
-      isMarker: true,
-      etag: '',
-      sizeBytes: 0,
-      lastModified: new Date().toISOString(),
-      headers: {},
-    };
-    if (target.versionId === undefined) this.#objects.add(target, marker);
-    const removed = target.versionId === undefined ? marker : this.#objects.remove(target, target.versionId);
-    return {
-      status: 204,
-      headers: {
-        'x-amz-version-id': removed?.id ?? target.versionId,
-        ...(removed?.isMarker && { 'x-amz-delete-marker': 'true' }),
-      },
-    };
+    const { versionId: id = newVersionId() } = target;
+    const lastModified = new Date().toISOString();
+    if (target.versionId !== undefined) this.#objects.remove(target, id);
+    else this.#objects.put(target, { id, isMarker: true, etag: '', sizeBytes: 0, lastModified, headers: {} });
+    return { status: 204, headers: { 'x-amz-version-id': id } };
   }
 
   #list({ bucket }: Target, query: URLSearchParams): Answer {
-    const prefix = query.get('prefix') ?? '';
     const token = query.get('continuation-token');
-    const after =
-      token === null ? (query.get('start-after') ?? '') : Buffer.from(token, 'base64url').toString();
+    const after = token === null ? query.get('start-after') : Buffer.from(token, 'base64url').toString();
     const max = Math.min(maxListed, Number(query.get('max-keys') ?? maxListed));
-    const listed: { key: string; version: Version }[] = [];
-    let isTruncated = false;
-    for (const object of this.#objects.list(bucket, prefix, after)) {
-      isTruncated = listed.length === max;
-      if (isTruncated) break;
-      listed.push(object);
-    }
-    const contents = listed.map(({ key, version }) =>
-      element('Contents', {
-        Key: key,
-        LastModified: version.lastModified,
-        ETag: version.etag,
-        Size: version.sizeBytes,
-      }),
+    const found = this.#objects.list(bucket, query.get('prefix') ?? '', after ?? '');
+    const listed = found.slice(0, max);
+    const contents = listed.map(({ key, lastModified, etag, sizeBytes }) =>
+      element('Contents', { Key: key, LastModified: lastModified, ETag: etag, Size: sizeBytes }),
     );
-    const last = listed.at(-1);
-    const fields = {
-      IsTruncated: isTruncated,
-      ...(isTruncated && last && { NextContinuationToken: Buffer.from(last.key).toString('base64url') }),
-    };
+    const IsTruncated = found.length > max;
+    const NextContinuationToken = Buffer.from(listed.at(-1)?.key ?? '').toString('base64url');
+    const fields = { IsTruncated, ...(IsTruncated && { NextContinuationToken }) };
     return { status: 200, body: xml('ListBucketResult', fields, contents.join('')) };
   }
 
