@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { folder } from '@node-registry/testing/folders';
-import { neededPorts, portProblem, ports } from '../../tools/local/addresses.ts';
+import { neededPorts, ports } from '../../tools/local/addresses.ts';
 import { lockFolder, writer } from '../../tools/local/data-folder.ts';
 import { findFreePort, listen } from '../../tools/processes/ports.ts';
 
@@ -83,12 +83,4 @@ test('needs no port of a DynamoDB that runs already, which may listen there', ()
   const needed = neededPorts(true).map(([part]) => part);
 
   expect(needed).toEqual(Object.keys(ports).filter((part) => part !== 'dynamodb'));
-});
-
-test.each([
-  [{ api: 6000 }, 'Browsers do not connect to port 6000 (api). Choose another LOCAL_PORT_OFFSET.'],
-  [{ api: 70_000 }, 'LOCAL_PORT_OFFSET must be a whole number that leads to ports from 1 to 65535.'],
-  [ports, undefined],
-])('names the problem of the ports %j: %s', (used, problem) => {
-  expect(portProblem(used)).toBe(problem);
 });

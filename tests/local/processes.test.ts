@@ -79,38 +79,3 @@ describe('a process that ignores the stop signal', () => {
     await until(() => !isAlive(Number(stdout)));
   });
 });
-
-describe('Ctrl-C', () => {
-  test('stops once, though npm passes it on a second time, and ends a stop that hangs the next time', async () => {
-    // Two signals may become one, so each is sent after the last was heard, at a time that is said here.
-    const script = `
-      import { onStopSignal } from './tools/processes/stop-signals.ts';
-      let now = 0;
-      performance.now = () => now;
-      onStopSignal(() => console.log('stopping'));
-      process.on('SIGINT', () => console.log('heard at ' + now));
-      process.on('SIGUSR2', () => { now += 500.5; console.log('later'); });
-      setInterval(() => {}, 1000);
-      console.log('listening');`;
-    const lines: string[] = [];
-    const ended = Promise.withResolvers<string>();
-    const child = await startScript(script, {
-      args: ['--input-type=module', '-e', script],
-      env: { ...process.env, NODE_OPTIONS: '--conditions=in-tree' },
-      onLine: (line: string) => lines.push(line),
-      onEnd: ended.resolve,
-    });
-    const send = async (signal: NodeJS.Signals, answer: string) => {
-      process.kill(child.pid, signal);
-      await until(() => lines.includes(answer));
-      return lines.splice(0);
-    };
-    expect(await send('SIGINT', 'heard at 0')).toEqual(['stopping', 'heard at 0']);
-    expect(await send('SIGINT', 'heard at 0')).toEqual(['heard at 0']);
-    await send('SIGUSR2', 'later');
-    process.kill(child.pid, 'SIGINT');
-
-    expect(await ended.promise).toBe('The server stopped with code 130.');
-    expect(lines).toEqual([]);
-  });
-});

@@ -22,24 +22,6 @@ export function neededPorts(isDynamodbGiven: boolean): [part: string, port: numb
   return Object.entries(ports).filter(([part]) => part !== 'dynamodb' || !isDynamodbGiven);
 }
 
-/** Browsers, and Node's fetch, connect to none of these: https://fetch.spec.whatwg.org/#port-blocking */
-const blockedPorts = new Set([
-  ...[3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
-]);
-
-/** Why no stack can listen at these ports; undefined if it can. */
-export function portProblem(used: Record<string, number> = ports): string | undefined {
-  const [part, port] = Object.entries(used).find(([, number]) => !isUsable(number)) ?? [];
-  if (port === undefined) return undefined;
-  return Number.isInteger(port) && port > 0 && port <= 65_535
-    ? `Browsers do not connect to port ${port} (${part}). Choose another LOCAL_PORT_OFFSET.`
-    : 'LOCAL_PORT_OFFSET must be a whole number that leads to ports from 1 to 65535.';
-}
-
-function isUsable(port: number): boolean {
-  return Number.isInteger(port) && port > 0 && port <= 65_535 && !blockedPorts.has(port);
-}
-
 /** The folder for the local stack's data between starts. */
 export const localDirectory = process.env.LOCAL_DIRECTORY ?? '.local';
 

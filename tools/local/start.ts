@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createCommand, runCommand } from '@node-registry/command-line/command';
 import { stop as stopBundler } from 'esbuild';
 import { isPortFree } from '../processes/ports.ts';
-import { onStopSignal } from '../processes/stop-signals.ts';
 import { promptWordsHelp } from '../simulators/prompt-words.ts';
 import { startSimulators } from '../simulators/start-simulators.ts';
 import {
@@ -13,7 +13,6 @@ import {
   localEnvironment,
   neededPorts,
   notificationPublicKey,
-  portProblem,
   ports,
   tableName,
 } from './addresses.ts';
@@ -227,8 +226,8 @@ async function run<Started extends Part>(part: Started | Promise<Started>): Prom
 }
 
 async function requireFreePorts(): Promise<void> {
-  const problem = portProblem();
-  if (problem !== undefined) throw new Error(problem);
+  if (!(ports.api > 0 && ports.sqs <= 65_535))
+    throw new Error('LOCAL_PORT_OFFSET must be a number that leads to ports from 1 to 65535.');
   for (const [part, port] of neededPorts(givenDynamodb !== undefined)) {
     if (await isPortFree(port)) continue;
     const own = await runningStack(localDirectory);
@@ -240,13 +239,15 @@ async function requireFreePorts(): Promise<void> {
 }
 
 const stopping = new AbortController();
+const maxStopMs = 20_000;
 
 async function stop(exitCode: number): Promise<void> {
   if (stopping.signal.aborted) return;
   stopping.abort();
   // Otherwise, stopping would wait for functions that wait for the banner.
   started.resolve();
-  await Promise.allSettled(parts.map(async (part) => (await part).stop()));
+  // A function may still run, or a part that was starting never start.
+  await Promise.race([pause(maxStopMs), Promise.allSettled(parts.map(async (part) => (await part).stop()))]);
   process.exit(exitCode);
 }
 
@@ -268,7 +269,8 @@ const command = createCommand({ name: 'npm start --', notes })
   .addHelpText('after', environment)
   .option('--empty', 'start without the example nodes')
   .action(async (options: Options) => {
-    onStopSignal(() => void stop(0));
+    // npm forwards a Ctrl-C that this process also got from the terminal.
+    for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => void stop(0));
     stopWithParent();
     await start(options).catch((error: Error) => {
       process.stderr.write(`${error.message}\n`);
