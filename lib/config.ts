@@ -190,13 +190,16 @@ export const selfService = concern(() => ({
     'New nodes a day of a publisher that a person made.',
   ),
   RESERVED_PUBLISHER_IDS: variable(
-    kind.list(/^[\w.-]{1,100}$/, 'be publisher ids separated by commas'),
+    kind.list((id) => /^[\w.-]{1,100}$/.exec(id)?.[0], 'be publisher ids separated by commas'),
     'Further publisher IDs that are not for people, separated by commas.',
   ),
 }));
 
 export const ci = concern(() => ({
-  CI_AUDIENCE: given(kind.list(), 'Audiences of CI jobs’ ID tokens, separated by commas.'),
+  CI_AUDIENCE: given(
+    kind.list((audience) => audience),
+    'Audiences of CI jobs’ ID tokens, separated by commas.',
+  ),
   CI_ISSUERS: variable(
     kind.ciIssuers(),
     'Further CI issuers, separated by commas: `github` or `gitlab`, its URL, and optionally its key set’s URL.',
@@ -389,7 +392,7 @@ export const videoRules = concern(() => ({
     '`either` accepts `video_url` or `video_creation_id` alone.',
   ),
   VIDEO_MODELS_EXTRA: variable(
-    kind.list(/^[\w.-]+$/, 'be model names separated by commas'),
+    kind.list((name) => /^[\w.-]+$/.exec(name)?.[0], 'be model names separated by commas'),
     'Further video models, separated by commas.',
   ),
 }));

@@ -65,6 +65,8 @@ export interface Contract {
   query?: z.ZodMiniType<Record<string, unknown>>;
   /** A schema, or a function that makes one from the rules that an operator can change. */
   body?: z.ZodMiniType | ((rules: VideoRules) => z.ZodMiniType);
+  /** The path of the body's field whose JSON is kept exactly as written. */
+  asWritten?: readonly string[];
   /** Absent for 204. */
   reply?: z.ZodMiniType;
   status: 200 | 201 | 204;

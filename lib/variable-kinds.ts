@@ -12,6 +12,26 @@ export function textMatching(pattern: RegExp, rule: string) {
   return z.string().check(z.refine((value) => pattern.test(value), `must ${rule}`));
 }
 
+/** Text as `read` understands it, which returns undefined if the text breaks the rule. */
+function parsed<Value>(read: (text: string) => Value | undefined, rule: string) {
+  const parse = z.transform((input: string, { issues }) => {
+    const value = read(input);
+    if (value === undefined) issues.push({ code: 'custom', message: `must ${rule}`, input });
+    return value as Value;
+  });
+  return z.pipe(z.string(), parse);
+}
+
+/** Entries separated by commas; none by default. */
+export function list<Entry>(read: (entry: string) => Entry | undefined, rule = '') {
+  const readAll = (text: string) => {
+    const texts = text.split(',').flatMap((entry) => entry.trim() || []);
+    const entries = texts.map(read);
+    return entries.every((entry) => entry !== undefined) ? entries : undefined;
+  };
+  return z._default(parsed(readAll, rule), []);
+}
+
 export function hostName() {
   return textMatching(
     /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])$/,
@@ -30,13 +50,8 @@ export function count(standard: number, maximum: number) {
 
 /** A limit that a stage must state. `none` is read as 0: no limit. */
 export function limitOrNone() {
-  const isLimit = (value: string) =>
-    value === 'none' || wholeNumber(1, 1_000_000_000).safeParse(value).success;
-  const rule = 'must be a whole number from 1 to 1000000000, or none';
-  return z.pipe(
-    z._default(z.string(), 'none').check(z.refine(isLimit, rule)),
-    z.transform((value) => (value === 'none' ? 0 : Number(value))),
-  );
+  const read = (text: string) => (text === 'none' ? 0 : wholeNumberIn(text, 1, 1_000_000_000));
+  return z._default(parsed(read, 'be a whole number from 1 to 1000000000, or none'), 0);
 }
 
 /** 0 means no limit. */
@@ -45,10 +60,13 @@ export function limit() {
 }
 
 export function wholeNumber(minimum: number, maximum: number) {
-  const isWithin = (value: string) =>
-    /^\d{1,15}$/.test(value) && Number(value) >= minimum && Number(value) <= maximum;
-  const rule = `must be a whole number from ${minimum} to ${maximum}`;
-  return z.pipe(z.string().check(z.refine(isWithin, rule)), z.transform(Number));
+  const read = (text: string) => wholeNumberIn(text, minimum, maximum);
+  return parsed(read, `be a whole number from ${minimum} to ${maximum}`);
+}
+
+function wholeNumberIn(text: string, minimum: number, maximum: number): number | undefined {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= minimum && value <= maximum ? value : undefined;
 }
 
 export function claimText() {
@@ -56,10 +74,10 @@ export function claimText() {
 }
 
 export function claimWithValue() {
-  return z.pipe(
-    textMatching(/^[^\s=]{1,200}=[^\p{C}\p{Z}]{1,200}$/u, 'be a claim with its value, such as `plan=team`'),
-    z.transform((text) => ({ claim: text.replace(/=.*/, ''), value: text.replace(/^[^=]*=/, '') })),
-  );
+  return parsed((text) => {
+    const [, claim, value] = /^([^\s=]{1,200})=([^\p{C}\p{Z}]{1,200})$/u.exec(text) ?? [];
+    return claim && value ? { claim, value } : undefined;
+  }, 'be a claim with its value, such as `plan=team`');
 }
 
 /** A secret, or a reference: `ssm:<name>` or `secretsmanager:<name>`. Deployments use only references. */
@@ -100,23 +118,16 @@ function isPeoplesLink(value: string): boolean {
 
 /** URLs by their names. */
 export function namedLinks() {
-  const entry = /^([^=,]{1,40})=(.+)$/;
-  const isNamed = (text: string) => isPeoplesLink(entry.exec(text)?.[2]?.trim() ?? '');
+  const rule =
+    'be up to 10 names with https or mailto URLs, such as Terms=https://example.com/terms, separated by commas';
+  const links = list((entry): [string, string] | undefined => {
+    const [, name, url = ''] = /^([^=,]{1,40})=(.+)$/.exec(entry) ?? [];
+    return name && isPeoplesLink(url.trim()) ? [name.trim(), url.trim()] : undefined;
+  }, rule);
+  const isShort = z.refine<[string, string][]>(({ length }) => length <= 10, `must ${rule}`);
   return z.pipe(
-    list().check(
-      z.refine(
-        (entries) => entries.length <= 10 && entries.every(isNamed),
-        'must be up to 10 names with https or mailto URLs, such as Terms=https://example.com/terms, separated by commas',
-      ),
-    ),
-    z.transform((entries) =>
-      Object.fromEntries(
-        entries.map((text): [string, string] => {
-          const [, name = '', url = ''] = entry.exec(text) ?? [];
-          return [name.trim(), url.trim()];
-        }),
-      ),
-    ),
+    links.check(isShort),
+    z.transform((entries: [string, string][]) => Object.fromEntries(entries)),
   );
 }
 
@@ -134,47 +145,23 @@ export function endpointUrl() {
 }
 
 export function keySet() {
-  return z.pipe(
-    z.string().check(z.refine(isKeySet, 'must be a JSON Web Key Set, {"keys": […]}')),
-    z.transform((value): Jwks => JSON.parse(value)),
-  );
+  return parsed((text): Jwks | undefined => {
+    try {
+      const { keys } = JSON.parse(text);
+      const isSet =
+        Array.isArray(keys) && keys.length > 0 && keys.every(({ kty }) => typeof kty === 'string');
+      return isSet ? JSON.parse(text) : undefined;
+    } catch {
+      return undefined;
+    }
+  }, 'be a JSON Web Key Set, {"keys": […]}');
 }
-
-function isKeySet(value: string): boolean {
-  try {
-    const { keys } = JSON.parse(value);
-    return Array.isArray(keys) && keys.length > 0 && keys.every(({ kty }) => typeof kty === 'string');
-  } catch {
-    return false;
-  }
-}
-
-export function list(pattern?: RegExp, rule = '') {
-  return z.pipe(
-    z._default(z.string(), ''),
-    z
-      .pipe(
-        z.transform((value: string) => value.split(',').flatMap((entry) => entry.trim() || [])),
-        z.array(z.string()),
-      )
-      .check(
-        z.refine((entries) => !pattern || entries.every((entry) => pattern.test(entry)), `must ${rule}`),
-      ),
-  );
-}
-
-const stateWord = /^([^=,]{1,100})=(created|queueing|processing|success|failed)$/;
 
 export function stateWords() {
-  return z.pipe(
-    list(stateWord, 'be words with their states, such as `upscaling=processing`, separated by commas'),
-    z.transform((entries) =>
-      entries.map((entry) => {
-        const [word = '', state = ''] = entry.split('=');
-        return { word, state };
-      }),
-    ),
-  );
+  return list((entry) => {
+    const [, word, state] = /^([^=,]{1,100})=(created|queueing|processing|success|failed)$/.exec(entry) ?? [];
+    return word && state ? { word, state } : undefined;
+  }, 'be words with their states, such as `upscaling=processing`, separated by commas');
 }
 
 /** The provider's path for the state of a task. Undefined if the provider can't be polled. */
@@ -188,29 +175,13 @@ export function taskPath(standard: string) {
   );
 }
 
-interface CiIssuer {
-  kind: 'github' | 'gitlab';
-  issuer: string;
-  keySetUrl: string | undefined;
-}
-
-function readCiIssuer(entry: string): CiIssuer | undefined {
-  const [kind, issuer = '', keySetUrl, ...rest] = entry.split(/\s+/);
-  const isComplete = isSecureOrLoopback(issuer) && isSecureOrLoopback(keySetUrl ?? issuer);
-  if ((kind !== 'github' && kind !== 'gitlab') || !isComplete || rest.length > 0) return undefined;
-  return { kind, issuer, keySetUrl };
-}
-
 export function ciIssuers() {
-  return z.pipe(
-    list().check(
-      z.refine(
-        (entries) => entries.every(readCiIssuer),
-        'must be `github` or `gitlab`, an https address and perhaps another, separated by spaces',
-      ),
-    ),
-    z.transform((entries) => entries.flatMap((entry) => readCiIssuer(entry) ?? [])),
-  );
+  return list((entry) => {
+    const [name, issuer = '', keySetUrl, ...rest] = entry.split(/\s+/);
+    const kind = (['github', 'gitlab'] as const).find((each) => each === name);
+    const isComplete = isSecureOrLoopback(issuer) && isSecureOrLoopback(keySetUrl ?? issuer);
+    return kind && isComplete && rest.length === 0 ? { kind, issuer, keySetUrl } : undefined;
+  }, 'be `github` or `gitlab`, an https address and perhaps another, separated by spaces');
 }
 
 /** The most credits that a provider charges for a task. An absent part costs nothing. */
@@ -238,22 +209,18 @@ const rateRow = () =>
   });
 export type RateRow = z.infer<ReturnType<typeof rateRow>>;
 
-const ratesRule =
-  'must be a JSON list of rates such as [{"operation":"textToVideo","model":"vidq3-pro","second":30}]';
-
 export function creditRates() {
   const rows = z.array(rateRow());
-  const read = (value: string) => {
+  const read = (text: string) => {
     try {
-      return rows.safeParse(JSON.parse(value), { jitless: true }).data;
+      return rows.safeParse(JSON.parse(text), { jitless: true }).data;
     } catch {
       return undefined;
     }
   };
-  return z.pipe(
-    z._default(z.string(), '[]').check(z.refine((value) => read(value) !== undefined, ratesRule)),
-    z.transform((value) => read(value) ?? []),
-  );
+  const rule =
+    'be a JSON list of rates such as [{"operation":"textToVideo","model":"vidq3-pro","second":30}]';
+  return z._default(parsed(read, rule), []);
 }
 
 /** The header of a provider's key, and the word before the key, if any. */

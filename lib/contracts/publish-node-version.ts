@@ -28,6 +28,7 @@ export const publishNodeVersion = contract({
         ),
       ),
   }),
+  asWritten: ['node', 'translations'],
   reply: z.object({
     node_version: NodeVersion,
     signedUrl: z

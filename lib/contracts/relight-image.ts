@@ -4,7 +4,7 @@ import { contract } from '../contract.ts';
 import { type Deployed, proxyDeployment } from '../deployment.ts';
 import { paidErrors, providerErrors } from '../errors.ts';
 import { isObject } from '../json.ts';
-import { added, fieldsAsWritten } from '@node-registry/registry-rules/schemas/fields';
+import { added } from '@node-registry/registry-rules/schemas/fields';
 import {
   evenIfFieldsFail,
   imageSource,
@@ -27,10 +27,7 @@ const styles = [
 const percentage = z.int().check(z.minimum(0), z.maximum(100));
 
 /** Forwarded unchanged, so a new setting of the provider doesn't need a release of this service. */
-const advancedSettings = z
-  .unknown()
-  .check(z.refine(isObject, 'must be an object'))
-  .register(fieldsAsWritten, { isAsWritten: true });
+const advancedSettings = z.unknown().check(z.refine(isObject, 'must be an object'));
 
 const minWeight = 1;
 const maxWeight = 1.4;
@@ -135,6 +132,7 @@ export const relightImage = contract({
   access: 'user',
   parameters: z.object({}),
   body: RelightRequest,
+  asWritten: ['advanced_settings'],
   reply: RelightReply,
   status: 200,
   errors: ['forbidden', ...paidErrors, ...providerErrors],

@@ -15,6 +15,7 @@ export const updateNode = contract({
   access: 'user',
   parameters: z.object({ publisherId: PublisherId, nodeId: NodeId }),
   body: NodeInput,
+  asWritten: ['translations'],
   reply: Node,
   status: 200,
   errors: [

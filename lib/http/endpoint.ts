@@ -9,7 +9,7 @@ import { type Access, bodySchema, type Contract, type ReplyBody } from '../contr
 import { ApiError } from '../errors.ts';
 import type { Keyed } from '../attempts/request.ts';
 import { ignoredFields } from './ignored-fields.ts';
-import { pathAsWritten, readOnce } from './json-body.ts';
+import { readOnce } from './json-body.ts';
 import { type CheckedRequest, readRequest } from './read-request.ts';
 import { gatewayHandler } from './gateway-handler.ts';
 import type { SerializedJson } from '../json.ts';
@@ -66,14 +66,11 @@ const lastAnswerMs = 400;
 
 /** Steps that return a value are called here, in order; steps that surround all of them are middlewares. */
 export function lambdaHandler<C extends Contract>(contract: C, admission: Admission, work: Work<C>) {
-  const read = config.atStart(() => {
-    const schema = bodySchema(contract, config.videoRules);
-    return { schema, asWritten: pathAsWritten(schema) };
-  });
+  const schemaNow = config.atStart(() => bodySchema(contract, config.videoRules));
   return gatewayHandler(contract.name, async (request, invocation) => {
     const endsAt = endOf(invocation);
-    const { schema, asWritten } = read();
-    const body = contract.body ? readOnce(request, asWritten) : () => undefined;
+    const schema = schemaNow();
+    const body = contract.body ? readOnce(request, contract.asWritten) : () => undefined;
     const { caller, scope } = await admission(contract.access, request.headers.authorization, body);
     const call = {
       ...readRequest(contract, schema, request, body),

@@ -1,9 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { fieldsAsWritten } from '@node-registry/registry-rules/schemas/fields';
-import type * as z from 'zod/mini';
 import { ApiError } from '../errors.ts';
 import { isObject, type JsonObject, parseAsWritten } from '../json.ts';
-import { innermost, partsOf } from '../schemas/innermost.ts';
 
 /** The names that lead to a field of a body. */
 type Path = readonly string[];
@@ -17,16 +14,6 @@ export function readOnce(request: BodyCarrier, asWritten: Path | undefined): () 
   };
 }
 
-/** The path of the field whose JSON is kept exactly as written. */
-export function pathAsWritten(body: z.core.$ZodType): Path | undefined {
-  for (const [name, field] of Object.entries(partsOf(innermost(body)).shape ?? {})) {
-    if (fieldsAsWritten.get(innermost(field))) return [name];
-    const below = pathAsWritten(field);
-    if (below) return [name, ...below];
-  }
-  return undefined;
-}
-
 interface BodyCarrier {
   /** A missing body may arrive as absent, null or empty. */
   body?: string | null | undefined;
@@ -38,7 +25,10 @@ interface BodyCarrier {
 const maxBytes = 6 * 1024 * 1024;
 
 /** Parses a request's JSON body. A request without a Content-Type is read as JSON. */
-export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier, asWritten?: Path): unknown {
+export function parseJsonBody(
+  { body, isBase64Encoded, headers }: BodyCarrier,
+  asWritten: Path = [],
+): unknown {
   // The gateway may add a Content-Type to a missing body, so check the body first.
   if (!body) throw bodyIssue('is missing; send a JSON object');
   const contentType = headers['content-type'];
@@ -52,36 +42,27 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier, a
     throw new ApiError('unsupported_media_type', {
       message: `The request body is compressed (${coding.slice(0, 40)}). Send it uncompressed.`,
     });
-  const text = (isBase64Encoded ? decode(body) : body).replace(/^\ufeff/, '');
-  if (Buffer.byteLength(text) > maxBytes) throw new ApiError('request_too_large');
-  if ((!isBase64Encoded && isRepaired(body, headers['content-length'])) || !text.isWellFormed())
+  const text = textOf(body, isBase64Encoded);
+  if (text === undefined || (!isBase64Encoded && isRepaired(body, headers['content-length'])))
     throw bodyIssue(notUnicode);
+  if (Buffer.byteLength(text) > maxBytes) throw new ApiError('request_too_large');
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw bodyIssue('is not valid JSON');
   }
-  const issue = issueIn(
-    value,
-    text.includes('\\u'),
-    asWritten && holderOf(value, asWritten) ? maxValues : Infinity,
-  );
+  const [holder, field = ''] = [holderOf(value, asWritten), asWritten.at(-1)];
+  const issue = issueIn(value, text.includes('\\u'), holder ? maxValues : Infinity);
   if (issue !== undefined) throw bodyIssue(issue);
-  if (asWritten) keepAsWritten(value, text, asWritten);
+  // The other fields have types of their own, with numbers as doubles.
+  if (holder) holder[field] = holderOf(parseAsWritten(text), asWritten)?.[field];
   return value;
 }
 
-/** The other fields have types of their own, with numbers as doubles. */
-function keepAsWritten(body: unknown, text: string, path: Path): void {
-  const field = path.at(-1) ?? '';
-  const holder = holderOf(body, path);
-  if (holder) holder[field] = holderOf(parseAsWritten(text), path)?.[field];
-}
-
 /** The object that has the field, or undefined if that has no object. */
-function holderOf(body: unknown, [name = '', ...below]: Path): JsonObject | undefined {
-  if (!isObject(body)) return undefined;
+function holderOf(body: unknown, [name, ...below]: Path): JsonObject | undefined {
+  if (!isObject(body) || name === undefined) return undefined;
   if (below.length > 0) return holderOf(body[name], below);
   return isObject(body[name]) ? body : undefined;
 }
@@ -123,11 +104,12 @@ function isRepaired(text: string, contentLength: string | undefined): boolean {
   return Buffer.byteLength(text) !== Number(contentLength);
 }
 
-/** Bytes that aren't UTF-8 would otherwise become replacement characters, and be stored as if intended. */
-function decode(body: string): string {
-  const bytes = Buffer.from(body, 'base64');
-  if (!isUtf8(bytes)) throw bodyIssue(notUnicode);
-  return bytes.toString();
+/** The text of a body, without a mark of its byte order; undefined if it isn't Unicode: it would be stored as if intended. */
+export function textOf(body: string, isBase64Encoded = false): string | undefined {
+  // The gateway encodes bodies that it doesn't consider text.
+  const bytes = isBase64Encoded ? Buffer.from(body, 'base64') : undefined;
+  if (bytes ? !isUtf8(bytes) : !body.isWellFormed()) return undefined;
+  return (bytes?.toString() ?? body).replace(/^\ufeff/, '');
 }
 
 const notUnicode = 'contains text that is not valid Unicode';

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import { requestContext } from '../context.ts';
 import * as config from '../config.ts';
@@ -8,6 +7,7 @@ import { hashPrefix, taskHash } from '../notifications/records.ts';
 import { takeReport } from '../notifications/store-report.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';
 import { gatewayHandler } from './gateway-handler.ts';
+import { textOf } from './json-body.ts';
 
 const secretShape = /^[\w-]{43}$/;
 
@@ -24,11 +24,13 @@ async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): 
   if (!config.isProviderName(provider)) throw rejection('provider');
   if (!secretShape.test(secret)) throw rejection('task');
   const hash = taskHash(secret);
+  const body = textOf(event.body ?? '', event.isBase64Encoded);
+  if (body === undefined) throw rejection('not_utf8');
   const receipt = await takeReport(requestContext(invocation), {
     provider,
     taskHash: hash,
     secret,
-    body: readText(event).replace(/^\uFEFF/, ''),
+    body,
   }).catch(rejectOrTryAgain);
   if (receipt.result === 'rejected') throw rejection(receipt.reason);
   const { result, state } = receipt;
@@ -46,13 +48,4 @@ function rejectOrTryAgain(error: unknown): never {
 
 function rejection(reason: string): ApiError {
   return new ApiError('route_not_found', { reason });
-}
-
-/** The gateway encodes bodies that it doesn't consider text. */
-function readText({ body, isBase64Encoded }: APIGatewayProxyEventV2): string {
-  const text = body ?? '';
-  if (!isBase64Encoded && !text.isWellFormed()) throw rejection('not_utf8');
-  const bytes = Buffer.from(text, isBase64Encoded ? 'base64' : 'utf8');
-  if (!isUtf8(bytes)) throw rejection('not_utf8');
-  return bytes.toString();
 }

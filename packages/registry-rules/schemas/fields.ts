@@ -57,6 +57,3 @@ export function isUnset(value: unknown): boolean {
  * the service sets is accepted, and the field ignored.
  */
 export const sentBackFields = z.registry<{ names: readonly string[] }>();
-
-/** The fields whose JSON is kept exactly as written. A body has at most one. */
-export const fieldsAsWritten = z.registry<{ isAsWritten: true }>();

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { clearable, fieldsAsWritten, plainText, sentBackFields, tags, texts, Timestamp } from './fields.ts';
+import { clearable, plainText, sentBackFields, tags, texts, Timestamp } from './fields.ts';
 import { NodeVersion } from './node-version.ts';
 import { Publisher } from './publisher.ts';
 import { isRunByPage } from '../web-address.ts';
@@ -20,7 +20,6 @@ const translations = z
       'must be an object',
     ),
   )
-  .register(fieldsAsWritten, { isAsWritten: true })
   .with(
     z.meta({
       type: 'object',
