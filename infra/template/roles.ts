@@ -143,7 +143,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       {
         table: ['UpdateItem'],
         neverChanges: [
-          ...['address', 'attempt', 'body', 'caller', 'id', 'operation', 'provider'],
+          ...['address', 'attempt', 'body', 'caller', 'id', 'provider'],
           ...['provider_state', 'request_id', 'sequence', 'state', 'status_key', 'task_id'],
         ],
       },

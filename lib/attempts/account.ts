@@ -4,7 +4,7 @@ import { typedRead } from '../store/items.ts';
 import { accountKey, type Key } from '../store/keys.ts';
 import { dayMs, dayOf, minuteOf, secondsLeft, type WindowKind, windowSeconds } from '../windows.ts';
 import type { Owing } from '../work/lanes.ts';
-import type { Attempt } from './attempt.ts';
+import type { AttemptRecord } from './attempt.ts';
 
 /** The limits of a caller. 0 means no limit. */
 export interface Limits {
@@ -63,9 +63,16 @@ export function dueAt(at: number): string {
   return new Date(Math.ceil((at + leaseMs) / minuteMs) * minuteMs).toISOString().slice(0, 16);
 }
 
-/** One reservation of an attempt. */
-export interface Reservation extends Pick<Attempt, 'id' | 'at' | 'ceiling'> {
+/** One reservation of an attempt that began at a time. */
+export interface Reservation {
+  id: string;
   n: number;
+  at: number;
+  ceiling: number;
+}
+
+export function reservationOf({ sk, n, at, ceiling }: AttemptRecord): Reservation {
+  return { id: sk.slice(sk.indexOf('#') + 1), n, at: Date.parse(at), ceiling };
 }
 
 export function entryName({ id, n }: Pick<Reservation, 'id' | 'n'>): EntryName {

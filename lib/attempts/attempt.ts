@@ -33,42 +33,33 @@ import { ceilingOf, type Task, taskOf } from './price.ts';
  * one transaction (19 ms later); the task inside the attempt, whose money strangers' notifications would then write.
  */
 
-/** One attempt to buy something: every name that stores, logs or finds it. */
-export interface Attempt extends Task {
-  caller: string;
-  /** When it began. It counts for this day. */
+/** When an attempt began, for which day it counts, and its short name: its account has that while it is open. */
+interface Begun {
   at: number;
-  /** Short, because its caller's account names it while it is open. */
   id: string;
-  requestId: string;
-  /** Identifies the Idempotency-Key without showing it. */
-  keyHash: string | undefined;
-  /** Only for a task whose provider notifies this service. */
-  taskHash: string | undefined;
-  /** The most credits that the task may cost: the amount counted if the provider names no price. */
-  ceiling: number;
-  /** Its cost, if the operator's rate sets it and not the provider. */
-  price: number | undefined;
 }
-
-type Begun = Pick<Attempt, 'at' | 'id'>;
 
 /** What names an attempt, before it is known whether its request is a replay. */
 export function beginAttempt(): Begun {
   return { at: Date.now(), id: randomBytes(6).toString('base64url') };
 }
 
+/** An attempt as it is recorded before it is sent. */
 export function newAttempt(
-  names: Begun & Pick<Attempt, 'operation' | 'caller' | 'requestId' | 'keyHash' | 'taskHash'>,
+  begun: Begun,
+  names: Pick<AttemptRecord, 'operation' | 'caller' | 'request_id' | 'key_hash' | 'task_hash'>,
   price: PriceRule,
   body: object,
-): Attempt {
+): AttemptRecord {
   const ceiling = ceilingOf(names.operation, price, body);
   return {
+    ...attemptKey(callerHash(names.caller), attemptName(begun)),
+    at: new Date(begun.at).toISOString(),
     ...taskOf(names.operation, price, body),
     ...names,
-    ceiling,
-    price: price.toldBy === 'rate' ? ceiling : undefined,
+    ...{ n: 0, payment: 'sent', ceiling, credits: ceiling },
+    ...(price.toldBy === 'rate' && { is_exact: true }),
+    ttl: ttlOf(begun.at),
   };
 }
 
@@ -77,7 +68,7 @@ export interface AttemptRecord extends Key, Task {
   at: string;
   caller: string;
   request_id: string;
-  /** The hash of its Idempotency-Key. */
+  /** Identifies its Idempotency-Key without showing it. */
   key_hash?: string | undefined;
   /** Identifies the task, if its provider notifies this service of its states. */
   task_hash?: string | undefined;
@@ -87,6 +78,7 @@ export interface AttemptRecord extends Key, Task {
   payment: 'sent' | Payment;
   /** The error that the caller got if the task was not taken, unless the function died first. */
   code?: ErrorCode | undefined;
+  /** The most credits that the task may cost: the amount counted if the provider names no price. */
   ceiling: number;
   /** The counted credits: the ceiling until the price is known, then the price. */
   credits: number;
@@ -126,38 +118,13 @@ export function attemptName({ at, id }: Begun): string {
   return `${new Date(at).toISOString()}#${id}`;
 }
 
-export function keyOfAttempt(attempt: Attempt): Key {
-  return attemptKey(callerHash(attempt.caller), attemptName(attempt));
-}
-
-function recordOf(attempt: Attempt, n: number): AttemptRecord {
-  const { caller, at, operation, model, seconds, frames, requestId, keyHash, taskHash, ceiling } = attempt;
-  return {
-    ...keyOfAttempt(attempt),
-    at: new Date(at).toISOString(),
-    caller,
-    operation,
-    model,
-    seconds,
-    frames,
-    n,
-    ceiling,
-    request_id: requestId,
-    key_hash: keyHash,
-    task_hash: taskHash,
-    payment: 'sent',
-    credits: ceiling,
-    ttl: ttlOf(at),
-  };
-}
-
 function ttlOf(at: number): number {
   return Math.ceil(at / 1000) + keptForDays * 24 * 60 * 60;
 }
 
 /** False if a visit was faster. Then nothing may be sent. */
-export async function recordSent(context: Context, attempt: Attempt, n: number): Promise<boolean> {
-  return (await put(context, recordOf(attempt, n), absent)).written;
+export async function recordSent(context: Context, attempt: AttemptRecord): Promise<boolean> {
+  return (await put(context, attempt, absent)).written;
 }
 
 export type AttemptEnd = Pick<AttemptRecord, 'payment' | 'credits'> &
@@ -175,14 +142,12 @@ export async function endAttempt(context: Context, key: Key, end: AttemptEnd): P
  */
 export async function rejectUnsent(
   context: Context,
-  attempt: Attempt,
-  n: number,
+  attempt: AttemptRecord,
   { code }: AttemptEnd,
 ): Promise<boolean> {
-  const rejected = { payment: 'rejected', credits: 0, is_exact: true, code } as const;
-  const completed_at = new Date().toISOString();
-  const record: AttemptRecord = { ...recordOf(attempt, n), ...rejected, completed_at };
-  return (await put(context, record, [['payment', 'absent or =', 'sent']])).written;
+  const end = { payment: 'rejected', credits: 0, is_exact: true, code } as const;
+  const record = { ...attempt, ...end, completed_at: new Date().toISOString() };
+  return (await put<AttemptRecord>(context, record, [['payment', 'absent or =', 'sent']])).written;
 }
 
 /** Takes the place of an attempt that was never recorded, and has no `n`. Any late write of its record fails then. */

@@ -3,34 +3,33 @@ import { ApiError } from '../errors.ts';
 import { allEnded } from '../in-parallel.ts';
 import { note } from '../log.ts';
 import { type BoughtTask, maxInt32 } from '../providers/provider-call.ts';
-import { dayOf } from '../windows.ts';
-import { rateLimitFields } from './account.ts';
+import { type AccountRecord, rateLimitFields, reservationOf } from './account.ts';
 import {
-  type Attempt,
   type AttemptEnd,
+  type AttemptRecord,
   endAttempt,
-  keyOfAttempt,
   recordDayCaller,
   recordSent,
   rejectUnsent,
 } from './attempt.ts';
-import { type Reserved, reserve, settle } from './reserve.ts';
+import { reserve, settle } from './reserve.ts';
 
 /** The money of one request. The comment in attempt.ts explains the steps, and why dying in any is safe. */
 export class Purchase {
   readonly #context: Context;
-  readonly #attempt: Attempt;
-  #reserved: Reserved | undefined;
+  #attempt: AttemptRecord;
+  /** As it was last seen. Undefined while nothing is reserved. */
+  #account: AccountRecord | undefined;
   /** When the attempt was known to be recorded. Undefined while nothing can have been sent. */
   #sentAt: number | undefined;
 
-  constructor(context: Context, attempt: Attempt) {
+  constructor(context: Context, attempt: AttemptRecord) {
     this.#context = context;
     this.#attempt = attempt;
   }
 
   get isReserved(): boolean {
-    return this.#reserved !== undefined;
+    return this.#account !== undefined;
   }
 
   get isSent(): boolean {
@@ -42,31 +41,39 @@ export class Purchase {
    * the store doesn't confirm the reservation, the visit gives it back.
    */
   async begin(recordTask: (() => Promise<void>) | undefined): Promise<void> {
-    const [context, attempt] = [this.#context, this.#attempt];
-    const { account, n } = await reserve(context, attempt);
-    this.#reserved = { account, n };
-    const isListed = account.listed === dayOf(attempt.at);
+    const context = this.#context;
+    const { account, n } = await reserve(context, this.#attempt);
+    this.#account = account;
+    const attempt = { ...this.#attempt, n };
+    this.#attempt = attempt;
+    const { caller, at } = attempt;
+    const isListed = account.listed === at.slice(0, 10);
     const [isRecorded] = await allEnded([
-      recordSent(context, attempt, n),
+      recordSent(context, attempt),
       recordTask?.(),
-      isListed ? undefined : recordDayCaller(context, attempt.caller, attempt.at),
+      isListed ? undefined : recordDayCaller(context, caller, Date.parse(at)),
     ]);
     if (!isRecorded) throw new ApiError('unavailable', { reason: 'a visit was faster' });
     this.#sentAt = Date.now();
   }
 
-  /** The task was started: charge the provider's price, or the whole reservation if there is none. */
-  async taken({ taskId, credits = this.#attempt.price }: BoughtTask): Promise<void> {
-    const { price, ceiling } = this.#attempt;
-    const isAbove = credits !== undefined && credits > ceiling;
+  /** The provider's price, or the operator's rate if that sets it. */
+  #priceOf({ credits }: BoughtTask): number | undefined {
+    const { is_exact, ceiling } = this.#attempt;
+    return credits ?? (is_exact ? ceiling : undefined);
+  }
+
+  /** The task was started: charge its price, or the whole reservation if there is none. */
+  async taken(task: BoughtTask): Promise<void> {
+    const { ceiling } = this.#attempt;
+    const price = this.#priceOf(task);
+    const credits = price ?? ceiling;
     note({
-      // The log line already contains a price from the provider.
-      ...(price !== undefined && { credits: price }),
-      credits_counted: credits ?? ceiling,
-      ...(isAbove && { credits_above_ceiling: credits - ceiling }),
+      ...(price !== undefined && { credits }),
+      credits_counted: credits,
+      ...(credits > ceiling && { credits_above_ceiling: credits - ceiling }),
     });
-    const is_exact = credits !== undefined;
-    await this.#end({ payment: 'taken', credits: credits ?? ceiling, is_exact, task_id: taskId });
+    await this.#end({ payment: 'taken', credits, is_exact: price !== undefined, task_id: task.taskId });
   }
 
   /** Releases the reservation if the task was not started; keeps it if that is unknown. */
@@ -82,24 +89,22 @@ export class Purchase {
 
   /** The account follows the record, and only if this process ended it. */
   async #end(end: AttemptEnd): Promise<void> {
-    if (!this.#reserved) throw new Error('Nothing was reserved.');
-    const { account, n } = this.#reserved;
-    const [context, attempt] = [this.#context, this.#attempt];
+    const [context, attempt, account] = [this.#context, this.#attempt, this.#account];
+    if (!account) throw new Error('Nothing was reserved.');
     const isOurs =
       this.#sentAt === undefined
-        ? await rejectUnsent(context, attempt, n, end)
-        : await endAttempt(context, keyOfAttempt(attempt), { ...end, ms: Date.now() - this.#sentAt });
+        ? await rejectUnsent(context, attempt, end)
+        : await endAttempt(context, attempt, { ...end, ms: Date.now() - this.#sentAt });
     if (!isOurs) return;
     const cost = { credits: end.credits, isTask: end.payment !== 'rejected', isListed: this.isSent };
-    const settled = await settle(context, account, { ...attempt, n }, cost);
-    if (settled) this.#reserved = { account: settled, n };
+    this.#account = (await settle(context, account, reservationOf(attempt), cost)) ?? account;
   }
 
-  /** The response's headers about the caller's budget, from the last seen state of the account. */
+  /** The response's headers about the caller's budget. */
   headers(task?: BoughtTask): Record<string, string> {
-    const credits = task && (task.credits ?? this.#attempt.price);
+    const credits = task && this.#priceOf(task);
     return {
-      ...(this.#reserved && rateLimitFields(this.#reserved.account)),
+      ...(this.#account && rateLimitFields(this.#account)),
       ...(credits !== undefined && { 'x-credits-used': String(Math.min(credits, maxInt32)) }),
     };
   }

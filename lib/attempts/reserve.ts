@@ -23,8 +23,9 @@ import {
   pastCounters,
   rateLimitFields,
   type Reservation,
+  reservationOf,
 } from './account.ts';
-import type { Attempt } from './attempt.ts';
+import type { AttemptRecord } from './attempt.ts';
 import { isUnlisted, unlisted } from './proxy-access.ts';
 
 export interface Reserved {
@@ -47,34 +48,36 @@ const maxReservations = 3;
  * Reserves the ceiling of a task with one write that succeeds only if no limit is exceeded. If its answer is lost, the
  * next try is another reservation.
  */
-export async function reserve(context: Context, attempt: Attempt): Promise<Reserved> {
+export async function reserve(context: Context, attempt: AttemptRecord): Promise<Reserved> {
+  const { caller } = attempt;
   for (let n = 0; ; n += 1) {
+    const reservation = reservationOf({ ...attempt, n });
     try {
-      return { account: await reserveOnce(context, attempt, n), n };
+      return { account: await reserveOnce(context, caller, reservation), n };
     } catch (error) {
       if (!(error instanceof UnansweredError)) throw error;
-      await giveBack(context, { ...attempt, n });
+      await giveBack(context, caller, reservation);
       if (n === maxReservations - 1) throw error;
     }
   }
 }
 
 /** So that a request doesn't compete with itself. A reservation that is stored later is left to the visit. */
-async function giveBack(context: Context, reservation: Attempt & Reservation): Promise<void> {
-  const account = { ...keyOfAccount(reservation.caller), caller: reservation.caller, revision: 0 };
+async function giveBack(context: Context, caller: string, reservation: Reservation): Promise<void> {
+  const account = { ...keyOfAccount(caller), caller, revision: 0 };
   await settle(context, account, reservation, { credits: 0, isTask: false }).catch(() => undefined);
 }
 
-function reserveOnce(context: Context, attempt: Attempt, n: number): Promise<AccountRecord> {
-  const key = keyOfAccount(attempt.caller);
+function reserveOnce(context: Context, caller: string, reservation: Reservation): Promise<AccountRecord> {
+  const key = keyOfAccount(caller);
   return untilWritten(context, async () => {
     const own = seenLimits.get(key.pk);
-    const result = canPass(attempt, own)
-      ? await tryReserve(context, { ...attempt, n }, own)
+    const result = canPass(reservation, own)
+      ? await tryReserve(context, caller, reservation, own)
       : { written: false as const, found: accountRecord((await get(context, key))[0]) };
     if (result.written) return result.item;
     remember(key.pk, result.found?.limits);
-    const error = rejectionOf(result.found ?? { ...key, caller: attempt.caller, revision: 0 }, attempt);
+    const error = rejectionOf(result.found ?? { ...key, caller, revision: 0 }, reservation);
     if (error) throw error;
     return undefined;
   });
@@ -82,12 +85,13 @@ function reserveOnce(context: Context, attempt: Attempt, n: number): Promise<Acc
 
 function tryReserve(
   context: Context,
-  attempt: Attempt & Reservation,
+  caller: string,
+  reservation: Reservation,
   own: CallerLimits | undefined,
 ): Promise<WriteResult<AccountRecord>> {
-  const { caller, at, ceiling } = attempt;
+  const { at, ceiling } = reservation;
   const limits = limitsOf(own);
-  const name = entryName(attempt);
+  const name = entryName(reservation);
   const condition: Clause<AccountRecord>[] = [
     own ? [['limits', 'id'], '=', own.id] : ['limits', 'absent'],
     [name, 'absent'],
@@ -100,7 +104,7 @@ function tryReserve(
     pending_shard: new IfAbsent(shardOf('visit', keyOfAccount(caller), '')),
     pending_since: new IfAbsent(dueAt(at)),
   };
-  changes[name] = entryOf(attempt);
+  changes[name] = entryOf(reservation);
   for (const each of counted) {
     const amount = each.counter === 'credits' ? ceiling : 1;
     changes[counterName(each, at)] = new Plus(amount);
@@ -112,7 +116,7 @@ function tryReserve(
 }
 
 /** Whether any state of the account could let the task through, under these limits. */
-function canPass({ ceiling }: Attempt, own: CallerLimits | undefined): boolean {
+function canPass({ ceiling }: Reservation, own: CallerLimits | undefined): boolean {
   const { credits_per_day } = limitsOf(own);
   if (isUnlisted(own)) return false;
   return credits_per_day === 0 || ceiling <= credits_per_day;
@@ -127,7 +131,7 @@ function remember(pk: string, own: CallerLimits | undefined): void {
 /** Why an account rejects a task, or anything in a minute; undefined if it doesn't. */
 export function rejectionOf(
   account: AccountRecord,
-  { at, ceiling }: Pick<Attempt, 'at' | 'ceiling'>,
+  { at, ceiling }: Pick<Reservation, 'at' | 'ceiling'>,
   only?: WindowKind,
 ): ApiError | undefined {
   if (account.limits?.blocked) return new ApiError('caller_blocked');

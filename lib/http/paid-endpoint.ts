@@ -41,13 +41,13 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
     if (replayed) return replayed;
 
     const attempt = newAttempt(
+      begun,
       {
-        ...begun,
         operation: contract.name,
         caller,
-        requestId: request.requestId,
-        taskHash: relay?.taskHash,
-        keyHash: keyed && hashOfKey(keyed),
+        request_id: request.requestId,
+        task_hash: relay?.taskHash,
+        key_hash: keyed && hashOfKey(keyed),
       },
       contract.price,
       Object(body),
@@ -57,7 +57,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
       const startTask = await beforeSending(async () => {
         requireOpenProxies(request.caller);
         relay?.requireReceiver();
-        await requireStageBudget(context, attempt.at);
+        await requireStageBudget(context, begun.at);
         const withImages = await withImageUrls(context, caller, { schema, body });
         const outgoing = call.body(relay ? relay.redirected(withImages) : withImages);
         const prepared = await prepareTask(context, call.provider(), path, outgoing);

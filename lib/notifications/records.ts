@@ -14,7 +14,6 @@ import { lanes, type Owing } from '../work/lanes.ts';
 export interface TaskRecord extends Owing {
   at: string;
   provider: ProviderName;
-  operation: string;
   caller: string;
   /** The caller's URL for notifications. */
   address?: string | undefined;

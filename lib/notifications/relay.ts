@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Attempt, attemptName } from '../attempts/attempt.ts';
+import type { AttemptRecord } from '../attempts/attempt.ts';
 import type { Answer } from '../answer.ts';
 import { downloadUrl } from '../bucket/object-keys.ts';
 import * as config from '../config.ts';
@@ -63,18 +63,17 @@ export class Relay {
   }
 
   /** Stores the task under the hash of its secret: the provider may notify before it responds, or not at all. */
-  async record(context: Context, attempt: Attempt): Promise<void> {
-    const { operation, caller, requestId } = attempt;
+  async record(context: Context, attempt: AttemptRecord): Promise<void> {
+    const { caller, sk, request_id } = attempt;
     const now = Date.now();
     const record: TaskRecord = {
       ...taskKey(this.taskHash),
       at: new Date(now).toISOString(),
       provider: this.#notifies.provider,
-      operation,
       caller,
       address: this.#address,
-      attempt: attemptName(attempt),
-      request_id: requestId,
+      attempt: sk,
+      request_id,
       status_key: statusKey(this.#secret),
       ...owe('poll', taskKey(this.taskHash), this.#notifies.provider, firstPollAt(now, this.#isOffPeak)),
       sequence: 0,

@@ -49,7 +49,6 @@ function videoReply(
 ): SerializedJson {
   const word = readWord(reply.state ?? reply.status);
   const state = word === undefined ? undefined : stateOf(word);
-  if (credits !== undefined) note({ credits });
   if (state === undefined || credits === undefined) {
     const unreadable = [state === undefined && 'state', credits === undefined && 'credits'].filter(Boolean);
     log('warn', 'provider_reply', { unreadable, ...(state === undefined && { provider_state: word }) });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { callerHash, callerName, principalOf } from '../../lib/caller.ts';
-import { attemptName, recordSent } from '../../lib/attempts/attempt.ts';
+import { recordSent } from '../../lib/attempts/attempt.ts';
 import { reserve } from '../../lib/attempts/reserve.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { newContext } from '../../tools/admin/registry/administration.ts';
@@ -169,9 +169,9 @@ test('every record of a caller and a day comes once, from partitions of several 
   const user = await spender();
   const names = await Promise.all(
     Array.from({ length: 40 }, async (_, index) => {
-      const attempt = attemptOf(user, { at: Date.now() + index });
-      await recordSent(newContext(), attempt, 0);
-      return attemptName(attempt);
+      const attempt = attemptOf(user, Date.now() + index);
+      await recordSent(newContext(), attempt);
+      return attempt.sk;
     }),
   );
   limitPages(3);
@@ -198,7 +198,8 @@ describe('usage', () => {
     await pay(user, 'relight-image');
 
     const at = Date.now() - 86_400_000;
-    await recordSent(newContext(), attemptOf(user, { at, operation: 'multiframeVideo', ceiling: 28 }), 0);
+    const sent = { ...attemptOf(user, at), operation: 'multiframeVideo', credits: 28 };
+    await recordSent(newContext(), sent);
     const from = new Date(at).toISOString().slice(0, 10);
     const by = ['--by', 'operation,model'];
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { noon, stopDate } from '@node-registry/testing/clock';
 import { folder } from '@node-registry/testing/folders';
-import { entryName, entryOf, keyOfAccount } from '../../lib/attempts/account.ts';
+import { entryName, entryOf, keyOfAccount, reservationOf } from '../../lib/attempts/account.ts';
 import { taskHash } from '../../lib/notifications/records.ts';
 import { takeReport } from '../../lib/notifications/store-report.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
@@ -97,7 +97,7 @@ test('usage conclude touches no day that is no longer counted, and no attempt th
   const [old, open] = [await unknown(), await unknown()];
   const day = new Date().toISOString().slice(0, 10);
   await setFields(keyOfAccount(`user:${old}`), { [`credits:${day}`]: null, [`tasks:${day}`]: null });
-  const entry = { ...attemptOf(open), id: String((await usageOf(open))[0]?.sk).slice(-8), n: 0 };
+  const entry = reservationOf((await usageOf(open))[0] ?? attemptOf(open));
   await setFields(keyOfAccount(`user:${open}`), { [entryName(entry)]: entryOf(entry) });
   await apply('--user', old, '--rejected');
   const { status, stdout } = await admin(...conclude, '--apply', '--user', open, '--rejected', '--json');

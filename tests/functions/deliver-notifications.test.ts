@@ -4,7 +4,7 @@ import { stopDate } from '@node-registry/testing/clock';
 import { until } from '@node-registry/testing/until';
 import { handler } from '../../functions/deliver-notifications.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
-import { attemptName, endAttempt, keyOfAttempt, recordSent } from '../../lib/attempts/attempt.ts';
+import { endAttempt, recordSent } from '../../lib/attempts/attempt.ts';
 import type { NotificationRecord, TaskRecord } from '../../lib/notifications/records.ts';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { absent, present } from '../../lib/store/items.ts';
@@ -192,8 +192,8 @@ describe('a notification that comes before the answer', () => {
   async function notified(task: Partial<TaskRecord>) {
     const written = await writeNotification(receiver.url);
     const attempt = attemptOf('notified');
-    await recordSent(soon, attempt, 0);
-    const names = { caller: attempt.caller, attempt: attemptName(attempt) };
+    await recordSent(soon, attempt);
+    const names = { caller: attempt.caller, attempt: attempt.sk };
     const record = { ...written, sk: 'TASK', at: now(), result: undefined, pending_shard: undefined };
     await put(soon, { ...record, ...names, ...task }, absent);
     return { written, attempt };
@@ -204,7 +204,7 @@ describe('a notification that comes before the answer', () => {
     await run();
     expect([receiver.received, new Set(queue.waits)]).toEqual([[], new Set([2])]);
     const end = { payment: 'taken', credits: 1, task_id: 'answered' } as const;
-    expect(await endAttempt(soon, keyOfAttempt(attempt), end)).toBe(true);
+    expect(await endAttempt(soon, attempt, end)).toBe(true);
     queue.advance(2000);
     await run();
 

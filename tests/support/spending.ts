@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type AccountRecord, accountRecord, keyOfAccount, type Limits } from '../../lib/attempts/account.ts';
-import { type Attempt, type AttemptRecord, beginAttempt, newAttempt } from '../../lib/attempts/attempt.ts';
+import { type AttemptRecord, beginAttempt, newAttempt } from '../../lib/attempts/attempt.ts';
 import { visitAccount } from '../../lib/attempts/visit.ts';
 import { keyOf } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
@@ -20,13 +20,10 @@ export async function spender(limits: Partial<Limits> = {}): Promise<string> {
 }
 
 /** An attempt of a caller as it begins, which costs 50 at most. */
-export function attemptOf(user: string, fields: Partial<Attempt> = {}): Attempt {
-  const names = { operation: 'of-this-test', caller: `user:${user}`, requestId: 'r' };
+export function attemptOf(user: string, at = Date.now()): AttemptRecord {
+  const names = { operation: 'of-this-test', caller: `user:${user}`, request_id: 'r' };
   const rule = { toldBy: 'reply', rate: { task: 50 }, variesBy: [] } as const;
-  return {
-    ...newAttempt({ ...beginAttempt(), ...names, keyHash: undefined, taskHash: undefined }, rule, {}),
-    ...fields,
-  };
+  return newAttempt({ ...beginAttempt(), at }, names, rule, {});
 }
 
 interface PaidCall {

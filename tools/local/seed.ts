@@ -114,7 +114,6 @@ async function addTask(context: Context): Promise<void> {
     ...taskKey(taskHash(demo.taskSecret)),
     at: new Date(now).toISOString(),
     provider: 'video',
-    operation: 'textToVideo',
     caller: callerName({ userId: demo.owner }),
     attempt: attemptName({ at: now, id: 'demo' }),
     request_id: 'demo',

@@ -4,7 +4,7 @@ import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spen
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { callerHash } from '../../../lib/caller.ts';
 import { dueAt } from '../../../lib/attempts/account.ts';
-import { type AttemptRecord, endAttempt, keyOfAttempt } from '../../../lib/attempts/attempt.ts';
+import { type AttemptRecord, endAttempt } from '../../../lib/attempts/attempt.ts';
 import { Purchase } from '../../../lib/attempts/purchase.ts';
 import { dayCallerKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
@@ -190,7 +190,7 @@ describe('the record of an attempt', () => {
     const before = await accountOf(user);
     // A visit was first, and its write to the account was lost.
     const end = { payment: 'unknown', credits: 50 } as const;
-    expect(await endAttempt({ deadline: Date.now() + 5000 }, keyOfAttempt(attempt), end)).toBe(true);
+    expect(await endAttempt({ deadline: Date.now() + 5000 }, attempt, end)).toBe(true);
     await purchase.taken({ taskId: 'a', credits: 1 });
 
     expect(await usageOf(user)).toMatchObject([end]);

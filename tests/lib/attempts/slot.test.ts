@@ -2,15 +2,7 @@ import { hash } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { stopDate } from '@node-registry/testing/clock';
-import {
-  attemptName,
-  beginAttempt,
-  type AttemptEnd,
-  endAttempt,
-  keyOfAttempt,
-  newAttempt,
-  recordSent,
-} from '../../../lib/attempts/attempt.ts';
+import { type AttemptEnd, endAttempt, recordSent } from '../../../lib/attempts/attempt.ts';
 import type { Answer } from '../../../lib/answer.ts';
 import { claim, free, keepAnswer, slotOf } from '../../../lib/attempts/slot.ts';
 import { ApiError } from '../../../lib/errors.ts';
@@ -18,6 +10,7 @@ import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { intercept } from '../../support/intercept.ts';
 import { idempotencyKey } from '../../../lib/store/keys.ts';
 import { storedItem } from '../../support/registry.ts';
+import { attemptOf } from '../../support/spending.ts';
 import '../../support/patience.ts';
 
 const done: Answer = {
@@ -29,7 +22,6 @@ const replayed = { 'idempotent-replayed': 'true' };
 const taskHeaders = { link: '<https://files.example.com/status/a.json>; rel="status"' };
 const dayMs = 24 * 60 * 60 * 1000;
 const caller = 'user:olga';
-const rule = { toldBy: 'reply', rate: {}, variesBy: [] } as const;
 
 interface Request {
   request?: string;
@@ -47,21 +39,20 @@ async function send(key: string, given: Request = {}): Promise<Answer> {
   const { request = 'same', remainingMs = 10_000, beforeRecord, answer = done } = given;
   const payment = 'payment' in given ? given.payment : 'taken';
   const context = { deadline: Date.now() + remainingMs };
-  const names = { operation: 'textToVideo', caller, requestId: 'r', keyHash: undefined, taskHash: undefined };
-  const attempt = newAttempt({ ...beginAttempt(), ...names }, rule, {});
+  const attempt = attemptOf('olga');
   const slot = slotOf(
     context,
     { key, scope: caller, request },
-    { attempt: attemptName(attempt), payer: caller, taskHeaders },
+    { attempt: attempt.sk, payer: caller, taskHeaders },
   );
   const kept = await claim(slot);
   if (kept) return kept;
   await beforeRecord?.();
   // Everything may take long.
   const writing = { deadline: Date.now() + 10_000 };
-  if (!(await recordSent(writing, attempt, 0))) throw new ApiError('unavailable');
+  if (!(await recordSent(writing, attempt))) throw new ApiError('unavailable');
   sends += 1;
-  if (payment) await endAttempt(writing, keyOfAttempt(attempt), { payment, credits: 0 });
+  if (payment) await endAttempt(writing, attempt, { payment, credits: 0 });
   if (payment !== 'taken') throw new ApiError('provider_failed');
   await keepAnswer({ ...slot, context: writing }, answer);
   return answer;

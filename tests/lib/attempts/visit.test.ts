@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { noon, stopDate } from '@node-registry/testing/clock';
 import { type AccountRecord, keyOfAccount } from '../../../lib/attempts/account.ts';
-import { type Attempt, endAttempt, keyOfAttempt, recordSent } from '../../../lib/attempts/attempt.ts';
+import { type AttemptRecord, endAttempt, recordSent } from '../../../lib/attempts/attempt.ts';
 import { reserve } from '../../../lib/attempts/reserve.ts';
 import { callerHash } from '../../../lib/caller.ts';
 import { dayCallerKey } from '../../../lib/store/keys.ts';
@@ -17,9 +17,9 @@ const minuteMs = 60_000;
 /** What an invocation leaves that dies after so many of its steps. */
 async function leave(steps: 'reserved' | 'recorded', user = `dead-${randomUUID()}`) {
   const attempt = attemptOf(user);
-  const { n } = await reserve(soon(), attempt);
-  if (steps === 'recorded') expect(await recordSent(soon(), attempt, n)).toBe(true);
-  return { user, attempt, n };
+  await reserve(soon(), attempt);
+  if (steps === 'recorded') expect(await recordSent(soon(), attempt)).toBe(true);
+  return { user, attempt, began: Date.parse(attempt.at) };
 }
 
 beforeEach(() => stopDate(noon()));
@@ -27,14 +27,14 @@ beforeEach(() => stopDate(noon()));
 // What visits and requests leave when they meet or die: tests/property/attempts.test.ts and tests/interleavings.
 describe('a visit of an account', () => {
   test('releases a reservation without a record, whose late record is not sent', async () => {
-    const { user, attempt, n } = await leave('reserved');
+    const { user, attempt } = await leave('reserved');
     await sweepAfter(12);
 
     expect(countersOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0, requests: 1 });
     expect(await usageOf(user)).toEqual([]);
-    expect(await recordSent(soon(), attempt, n)).toBe(false);
+    expect(await recordSent(soon(), attempt)).toBe(false);
     const ttl = Math.ceil(Date.now() / 1000) + 2 * 86_400;
-    expect(await storedItem(keyOfAttempt(attempt))).toMatchObject({ payment: 'rejected', ttl });
+    expect(await storedItem(attempt)).toMatchObject({ payment: 'rejected', ttl });
   });
 
   test('counts what may have been sent in full, for the day before midnight, and keeps nothing else of it in the account', async () => {
@@ -43,13 +43,14 @@ describe('a visit of an account', () => {
     stopDate(Date.now() + 12 * minuteMs);
     await sweepAfter(0);
 
-    const day = new Date(attempt.at).toISOString().slice(0, 10);
+    const { at } = attempt;
+    const day = at.slice(0, 10);
     expect(await accountOf(user)).toEqual({
       ...keyOfAccount(attempt.caller),
       ...{ caller: attempt.caller, [`credits:${day}`]: 50, [`tasks:${day}`]: 1, listed: day, open: 0 },
       ...{ revision: 3, write_id: expect.any(String) },
     });
-    const [at, completed_at] = [attempt.at, Date.now()].map((time) => new Date(time).toISOString());
+    const completed_at = new Date().toISOString();
     const unknown = { at, payment: 'unknown', credits: 50, is_exact: false, completed_at };
     expect(await usageOf(user)).toMatchObject([unknown]);
     expect(lines('visit')).toContainEqual(expect.objectContaining({ level: 'info', at, payment: 'unknown' }));
@@ -71,7 +72,7 @@ describe('a visit of an account', () => {
     ],
   ] as const)('settles what has ended: %j', async (end, counters) => {
     const { user, attempt } = await leave('recorded');
-    expect(await endAttempt(soon(), keyOfAttempt(attempt), end)).toBe(true);
+    expect(await endAttempt(soon(), attempt, end)).toBe(true);
     await sweepAfter(12);
 
     expect(countersOf(await accountOf(user))).toMatchObject(counters);
@@ -79,16 +80,16 @@ describe('a visit of an account', () => {
   });
 
   test('leaves an attempt alone that is younger than twelve minutes, and comes again for the next', async () => {
-    const { user, attempt } = await leave('recorded');
-    stopDate(attempt.at + 5 * minuteMs);
+    const { user, began } = await leave('recorded');
+    stopDate(began + 5 * minuteMs);
     await leave('recorded', user);
-    stopDate(attempt.at);
+    stopDate(began);
     await sweepAfter(11.99);
     expect(await usageOf(user)).toMatchObject([{ payment: 'sent' }, { payment: 'sent' }]);
     await sweepAfter(12);
 
     expect(await usageOf(user)).toMatchObject([{ payment: 'unknown' }, { payment: 'sent' }]);
-    const next = new Date(attempt.at + 17 * minuteMs).toISOString().slice(0, 16);
+    const next = new Date(began + 17 * minuteMs).toISOString().slice(0, 16);
     expect(await accountOf(user)).toMatchObject({ open: 1, pending_since: next });
   });
 
@@ -110,17 +111,16 @@ describe('a visit of an account', () => {
   });
 });
 
-const keyOfDay = ({ caller, at }: Attempt) =>
-  dayCallerKey(callerHash(caller), new Date(at).toISOString().slice(0, 10));
+const keyOfDay = ({ caller, at }: AttemptRecord) => dayCallerKey(callerHash(caller), at.slice(0, 10));
 
 test('the counters of yesterday stay, and no older ones, except while an attempt of their day is open', async () => {
-  const { user, attempt } = await leave('reserved');
-  const dayOf = (ago: number) => new Date(attempt.at - ago * 86_400_000).toISOString().slice(0, 10);
+  const { user, attempt, began } = await leave('reserved');
+  const dayOf = (ago: number) => new Date(began - ago * 86_400_000).toISOString().slice(0, 10);
   const of = (ago: number) => ['credits', 'tasks'].map((name) => `${name}:${dayOf(ago)}`);
-  const minute = Math.floor(attempt.at / minuteMs);
+  const minute = Math.floor(began / minuteMs);
   const requests = [`requests@${minute - 3}`, `requests@${minute - 2}`];
   const names = [...of(3), ...of(2), ...of(1), ...requests];
-  const entry = `${(attempt.at - 2 * 86_400_000).toString(36)}1`;
+  const entry = `${(began - 2 * 86_400_000).toString(36)}1`;
   const fields = Object.fromEntries(names.map((name) => [name, 1]));
   await setFields(keyOfAccount(attempt.caller), { ...fields, 'o@deadbeef.0': entry });
   await pay(user);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { callerHash } from '../../../lib/caller.ts';
 import { historyOf, type Operator } from '../../../lib/registry/records.ts';
-import { type AccountRecord, entryName, keyOfAccount } from '../../../lib/attempts/account.ts';
+import { type AccountRecord, entryName, keyOfAccount, reservationOf } from '../../../lib/attempts/account.ts';
 import type { AttemptRecord } from '../../../lib/attempts/attempt.ts';
 import type { TaskRecord } from '../../../lib/notifications/records.ts';
 import { always, type Changes, type Clause, Plus, present } from '../../../lib/store/items.ts';
@@ -87,7 +87,7 @@ export async function concludeAll(
 }
 
 async function conclude(caller: string, { record, credits }: Ending, isTask: boolean, history: Write) {
-  const { at, sk, n, credits: before } = record;
+  const { at, credits: before } = record;
   const concluded_at = new Date().toISOString();
   const end = { payment: isTask ? 'taken' : 'rejected', credits, is_exact: true, concluded_at } as const;
   // The provider may report the task meanwhile.
@@ -97,7 +97,7 @@ async function conclude(caller: string, { record, credits }: Ending, isTask: boo
   changes[credited] = new Plus(credits - before);
   changes[tasks] = new Plus(isTask ? 0 : -1);
   const account = accountKey(callerHash(caller));
-  const isSettled: Clause<AccountRecord> = [entryName({ id: sk.slice(sk.indexOf('#') + 1), n }), 'absent'];
+  const isSettled: Clause<AccountRecord> = [entryName(reservationOf(record)), 'absent'];
   const counted = updating<AccountRecord>(account, changes, [isSettled, [credited, 'exists']]);
   if ((await transact(newContext(), [ended, counted, history])).length === 0) return true;
   const dropped = checking<AccountRecord>(account, [isSettled, [credited, 'absent']]);
