@@ -1,9 +1,10 @@
 // npm run extract -- --packs DIR
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { Command } from 'commander';
 import { extractHostNodes, type Extraction } from '../extract-host-nodes.ts';
-import { readPack } from './read-pack.ts';
+import type { Files } from '../files.ts';
+import { decodeText, textFilesIn } from '../text-files.ts';
 
 interface Options {
   packs?: string;
@@ -44,6 +45,20 @@ async function extractAll({ packs = '', verbose = false }: Options): Promise<voi
   print(
     `${names.length} packs, ${nodes} nodes; CPU median ${seconds[seconds.length >> 1]?.toFixed(2)} s, worst ${seconds.at(-1)?.toFixed(2)} s`,
   );
+}
+
+/** A folder's files, with the content of text files, as the registry reads an archive's. */
+async function readPack(folder: string): Promise<Files> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const sizes = await Promise.all(paths.map(async (path) => ({ path, bytes: (await stat(path)).size })));
+  const chosen = textFilesIn(sizes);
+  const files = new Map<string, string | undefined>();
+  for (const path of paths) {
+    const text = chosen.has(path) ? decodeText(path, await readFile(path)) : undefined;
+    files.set(relative(folder, path), text);
+  }
+  return files;
 }
 
 function printDetails({ risks, reason, nodes, notes }: Extraction, verbose: boolean): void {

@@ -1,4 +1,4 @@
-import { leaveOpen } from '../values/access.ts';
+import { addUnfollowed, leaveOpen } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
 import { Dict, type Keywords, List, type Machine, type Value } from '../values/values.ts';
 import { Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
@@ -60,14 +60,9 @@ types.addMethods(chainType, {
 });
 const parents = new Native('parents', (machine, [self]) => machine.call(chainType, mapsOf(self).slice(1)));
 chainType.define('parents', new Descriptor('property', parents));
-for (const name of ['clear', 'pop', 'popitem', 'setdefault', 'update', '__delitem__']) {
-  types.addMethods(chainType, {
-    [name]: (machine, [self]) => {
-      leaveOpen(machine, mapsOf(self)[0] ?? null, name);
-      return new Unknown(`the method ${name}`);
-    },
-  });
-}
+addUnfollowed(chainType, 'clear pop popitem setdefault update __delitem__', (machine, self, why) =>
+  leaveOpen(machine, mapsOf(self)[0] ?? null, why),
+);
 
 /** The host's schema is one. */
 function isDataclass(value: Value): Value {

@@ -1,6 +1,6 @@
 import { hostFolder, normalize } from '../files.ts';
 import { addMethods, fileType, pathType, raise } from '../values/builtin-types.ts';
-import { asText, truth } from '../values/access.ts';
+import { addUnfollowed, asText, truth } from '../values/access.ts';
 import { encoded, isCounted, Iterator, Tuple, Unknown } from '../values/plain.ts';
 import { type Keywords, List, type Machine, type Value } from '../values/values.ts';
 import { type Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
@@ -163,14 +163,9 @@ addMethods(fileType, {
     close(machine, self);
   },
 });
-for (const name of ['readline', 'seek', 'truncate', 'writelines']) {
-  addMethods(fileType, {
-    [name]: (machine, [self = null]) => {
-      machine.setAttribute(self, 'text', new Unknown('a part of a file'));
-      return new Unknown('a part of a file');
-    },
-  });
-}
+addUnfollowed(fileType, 'readline seek truncate writelines', (machine, file, why) =>
+  machine.setAttribute(file, 'text', new Unknown(why)),
+);
 
 const folderOrder = 'a folder is listed in any order';
 

@@ -1,5 +1,5 @@
 import { parse, TomlError } from 'smol-toml';
-import { asText, dictOf, leaveOpen, lookUp, plain, put } from '../values/access.ts';
+import { addUnfollowed, asText, dictOf, leaveOpen, lookUp, plain, put } from '../values/access.ts';
 import { addMethods, dictType, openType, raise } from '../values/builtin-types.ts';
 import { Bytes, decoded, Iterator, Unknown } from '../values/plain.ts';
 import { Dict, type Keywords, List, type Machine, openDict, type Value } from '../values/values.ts';
@@ -177,16 +177,11 @@ addMethods(sectionType, {
   __missing__: (machine, [self = null, name]) => optionOf(machine, self, name) ?? raise('KeyError', 'option'),
   __contains__: (machine, [self = null, name]) => has(optionOf(machine, self, name)),
 });
-for (const name of 'add_section defaults items optionxform read_dict remove_option remove_section read_file set write'.split(
-  ' ',
-)) {
-  addMethods(parserType, {
-    [name]: (machine, [self]) => {
-      forget(machine, self);
-      return new Unknown(unread);
-    },
-  });
-}
+addUnfollowed(
+  parserType,
+  'add_section defaults items optionxform read_dict remove_option remove_section read_file set write',
+  forget,
+);
 
 function has(found: Value | undefined): Value {
   return found instanceof Unknown ? new Unknown(unread) : found !== undefined;

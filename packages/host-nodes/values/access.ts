@@ -122,17 +122,25 @@ export function leaveOpen(machine: Machine, value: Value, why: string): void {
 }
 
 /** Gives a class unsupported methods of Python: each returns something unknown, and may change its object. */
-export function addUnfollowed(type: Class, names: string): void {
+export function addUnfollowed(
+  type: Class,
+  names: string,
+  change: (machine: Machine, self: Value, why: string) => void = changeInPlace,
+): void {
   for (const name of names.split(' ')) {
     const why = `the method ${name}`;
     const run: NativeCall = (machine, [self = null]) => {
-      const held = plain(self);
-      if (held instanceof Dict || held instanceof PythonSet) discard(machine, held, new Unknown(why));
-      leaveOpen(machine, self, why);
+      change(machine, self, why);
       return new Unknown(why);
     };
     type.define(name, new Native(name, run, true));
   }
+}
+
+function changeInPlace(machine: Machine, self: Value, why: string): void {
+  const held = plain(self);
+  if (held instanceof Dict || held instanceof PythonSet) discard(machine, held, new Unknown(why));
+  leaveOpen(machine, self, why);
 }
 
 /** The items of a dict or set, one by one; those that may exist come last. */
