@@ -7,7 +7,7 @@ import { allEnded, inParallel, inParts } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { listVersions } from '../registry/node-versions.ts';
 import { ownedNodeRecord } from '../registry/records.ts';
-import { hostNodeKey, type Key, nodeKey, ownedNodeKey, subjectOf } from '../store/keys.ts';
+import { hostNodeKey, type Key, keyName, nodeKey, ownedNodeKey, subjectOf } from '../store/keys.ts';
 import { queryAll } from '../store/read.ts';
 import { refreshPages } from './page-files.ts';
 import { refreshPublishers } from './publisher-files.ts';
@@ -102,8 +102,8 @@ async function takeMessages(context: Context, { Records }: SQSEvent): Promise<SQ
 }
 
 /** A group's messages wait for one another only: those of a publisher, however many nodes it has, or of a node. */
-function messagesOf(lists: readonly Key[][], group = lists[0]?.[0]?.pk): NewMessage[] {
-  return lists.map((keys) => ({ body: { keys }, group }));
+function messagesOf(keys: readonly Key[], group = keys[0]?.pk): NewMessage[] {
+  return inParts(keys, partSize).map((part) => ({ body: { keys: part }, group }));
 }
 
 interface Written {
@@ -111,14 +111,14 @@ interface Written {
   host_nodes: number;
   /** The work left for other invocations. */
   parts: NewMessage[];
-  /** One for each node or publisher that could not be written. */
+  /** What could not be written. */
   failed: NewMessage[];
 }
 
-async function writeChanges(context: Context, keys: readonly Key[]): Promise<Written> {
-  const changes = changesIn(keys);
+async function writeChanges(context: Context, changed: readonly Key[]): Promise<Written> {
   const soon = { ...context, deadline: context.deadline - handOnMs };
   const sooner = { ...soon, deadline: soon.deadline - catalogMs };
+  const parts: NewMessage[] = [];
   const failed = new Map<string, Key[]>();
   const attempt = async (name: string, of: Key[], work: () => Promise<unknown>) => {
     try {
@@ -128,62 +128,45 @@ async function writeChanges(context: Context, keys: readonly Key[]): Promise<Wri
       log('error', 'index', { of: name, ...describeError(error) });
     }
   };
-  const parts: NewMessage[] = [];
-  for (const [id, key] of changes.publishers)
-    await attempt(`publisher ${id}`, [key], async () =>
-      parts.push(...messagesOf(await addNodesOf(soon, changes, id), key.pk)),
+  const distinct = new Map(changed.map((key) => [keyName(key), key]));
+  const keys = [...distinct.values()];
+  for (const key of distinct.values())
+    await attempt(`all of ${key.pk}`, [key], async () => {
+      const below = await keysBelow(soon, key);
+      if (below.length > partSize) parts.push(...messagesOf(below, key.pk));
+      else keys.push(...below);
+    });
+  const { nodes, publishers } = changesIn(keys);
+  if (publishers.size > 0)
+    await attempt('publishers', [...publishers.values()], () =>
+      refreshPublishers(soon, [...publishers.keys()]),
     );
-  if (changes.publishers.size > 0)
-    await attempt('publishers', [...changes.publishers.values()], () =>
-      refreshPublishers(soon, [...changes.publishers.keys()]),
-    );
-  for (const [id, key] of changes.bans)
-    await attempt(`host nodes of ${id}`, [key], async () =>
-      parts.push(...messagesOf(await addVersionsOf(soon, changes, id), key.pk)),
-    );
-  const nodes = changes.nodes;
   await inParallel(nodes.entries(), maxFilesAtOnce, ([id, change]) =>
     attempt(id, change.keys, () => refreshAllOf(sooner, id, change)),
   );
   const keysOf = (ids: readonly string[]) => ids.flatMap((id) => nodes.get(id)?.keys ?? []);
-  const ids = [...nodes.keys()];
-  try {
-    await refreshCatalog(soon, ids, (some, work) =>
-      attempt(`catalog of ${some.join(', ')}`, keysOf(some), work),
-    );
-  } catch (error) {
-    if (ids.length === 0) throw error;
-    log('error', 'index', { of: 'catalog', ...describeError(error) });
-    for (const [place, part] of inParts(keysOf(ids), partSize).entries())
-      failed.set(`catalog, part ${place}`, part);
-  }
-  const host_nodes = [...nodes.values()].reduce((sum, change) => sum + change.labels.size, 0);
+  await attempt('catalog', keys, () =>
+    refreshCatalog(soon, [...nodes.keys()], (ids, work) =>
+      attempt(`catalog of ${ids.join(', ')}`, keysOf(ids), work),
+    ),
+  );
   return {
     nodes: nodes.size,
-    host_nodes,
+    host_nodes: [...nodes.values()].reduce((sum, { labels }) => sum + labels.size, 0),
     parts,
-    failed: [...failed.values()].flatMap((keys) => messagesOf([keys])),
+    failed: [...failed.values()].flatMap((of) => messagesOf(of)),
   };
 }
 
-/** Adds a publisher's nodes to the changes, or returns their keys in parts if there are many. */
-async function addNodesOf(context: Context, { nodes }: Changes, publisherId: string): Promise<Key[][]> {
-  const owned = await queryAll(context, ownedNodeKey(publisherId, ''));
-  const keys = owned.map((item) => nodeKey(ownedNodeRecord(item).node_id));
-  if (keys.length > partSize) return inParts(keys, partSize);
-  for (const [id, change] of changesIn(keys).nodes) {
-    const known = nodes.get(id);
-    nodes.set(id, known ? { ...known, isListed: true, keys: [...known.keys, ...change.keys] } : change);
-  }
-  return [];
-}
-
-/** Adds the host nodes of all versions of a node, or returns their keys in parts if there are many. */
-async function addVersionsOf(context: Context, { nodes }: Changes, nodeId: string): Promise<Key[][]> {
-  const labels = (await listVersions(context, nodeId)).map(({ version }) => version);
-  const keys = labels.map((label) => hostNodeKey(nodeId, label, ''));
-  if (keys.length > partSize) return inParts(keys, partSize);
-  for (const label of labels) nodes.get(nodeId)?.labels.add(label);
+/** A publisher's nodes, or the host nodes of all versions of a node whose bans changed. */
+async function keysBelow(context: Context, key: Key): Promise<Key[]> {
+  const { subject, id = '' } = subjectOf(key) ?? {};
+  if (subject === 'PUBLISHER')
+    return (await queryAll(context, ownedNodeKey(id, ''))).map((item) =>
+      nodeKey(ownedNodeRecord(item).node_id),
+    );
+  if (subject === 'HOST_NODE_BANS')
+    return (await listVersions(context, id)).map(({ version }) => hostNodeKey(id, version, ''));
   return [];
 }
 
@@ -220,20 +203,17 @@ interface NodeChange {
 interface Changes {
   nodes: Map<string, NodeChange>;
   publishers: Map<string, Key>;
-  /** The nodes whose banned host nodes changed. */
-  bans: Map<string, Key>;
 }
 
 /** The nodes and publishers that records belong to. */
 function changesIn(keys: readonly Key[]): Changes {
-  const changes: Changes = { nodes: new Map(), publishers: new Map(), bans: new Map() };
+  const changes: Changes = { nodes: new Map(), publishers: new Map() };
   for (const key of keys) {
     const part = subjectOf(key);
     if (part?.subject === 'PUBLISHER') changes.publishers.set(part.id, key);
     if (!part || part.subject === 'PUBLISHER') continue;
     const change = changes.nodes.get(part.id) ?? { isListed: false, labels: new Set(), keys: [] };
-    if (part.subject === 'HOST_NODE_BANS') changes.bans.set(part.id, key);
-    else if (part.subject !== 'HOST_NODE') change.isListed = true;
+    if (!part.subject.startsWith('HOST_NODE')) change.isListed = true;
     if ('label' in part) change.labels.add(part.label);
     change.keys.push(key);
     changes.nodes.set(part.id, change);
