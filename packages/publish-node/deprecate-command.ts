@@ -1,10 +1,11 @@
+import { normalizeVersion } from '@node-registry/registry-rules/version-label';
 import { type NodeVersion, RegistryError } from '@node-registry/registry-client';
 import { connectWithTokens } from './connect.ts';
 import { explain, Failure } from './failure.ts';
 import { type IdentityFlags, identityOf, type PersonalToken, readToken } from './identity.ts';
 import type { Ending, Mean } from './output.ts';
 import { withPersonalToken } from './own-token.ts';
-import { readPyProject } from './pyproject.ts';
+import { meantBy, readNamed, requireNamed, requireOwned } from './project.ts';
 import { wantedOf } from './reading.ts';
 
 export interface DeprecateFlags extends IdentityFlags {
@@ -26,12 +27,12 @@ function changelogFor(old: string | null | undefined, { changelog, reason, undo 
 
 /** Changes a published version: a publish that names no other field of it is an edit. */
 export async function deprecateCommand(text: string, flags: DeprecateFlags, mean: Mean): Promise<Ending> {
-  const { node, version } = wantedOf(text);
-  if (version === undefined) throw new Failure('usage', `Name the version: ${node}@VERSION.`);
-  const { publisher = (await readPyProject('.')).metadata.publisher } = flags;
-  mean({ publisher, node, version });
-  if (publisher === undefined)
-    throw new Failure('usage', 'Name the publisher: --publisher ID, or start it in the folder of the node.');
+  if (wantedOf(text).version === undefined && normalizeVersion(text) === undefined)
+    throw new Failure('usage', `Name the version: ${text}@VERSION.`);
+  const named = await readNamed(text, { publisher: flags.publisher });
+  mean(meantBy(named));
+  const { publisher } = requireOwned(named);
+  const { node, version } = requireNamed(named);
   const identity = await identityOf(flags, process.env);
   const registry = connectWithTokens(flags, identity.accessToken);
   const read = async () => (await registry.versions.bulk([{ node_id: node, version }]))[0]?.node_version;

@@ -169,7 +169,11 @@ function add(program: Command, about: About): Command {
 /** A command on a folder. Names come from its pyproject.toml, unless an option gives them. */
 function onFolder<Flags>(program: Command, act: Act, about: About, work: Work<Flags>): Command {
   return add(program, about)
-    .argument('[folder]', about.named ? 'The folder, or NODE@VERSION' : 'The folder', '.')
+    .argument(
+      '[folder]',
+      about.named ? 'The folder, NODE@VERSION, or VERSION of the node here' : 'The folder',
+      '.',
+    )
     .option('--publisher <id>', 'The publisher; [tool.node-registry] publisher')
     .option('--node <id>', 'The node; [project] name')
     .action((folder: string, flags) =>
@@ -222,7 +226,7 @@ function addOwning(program: Command, act: Act): void {
   ownerOptions(edit);
   const deprecated = 'Mark a published version as deprecated, or undo that';
   const about = { name: 'deprecate', summary: deprecated, notes: 'Its bytes stay downloadable.' };
-  identityOptions(add(program, about).argument('<node@version>'))
+  identityOptions(add(program, about).argument('<version>', 'NODE@VERSION, or VERSION of the node here'))
     .option('--publisher <id>', 'The publisher; default: from the pyproject.toml here')
     .option('--undo', 'Undo the deprecation')
     .option('--reason <text>', 'Why, as the last line of its change log')

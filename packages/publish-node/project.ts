@@ -33,17 +33,22 @@ export async function readMetadata(folder: string, flags: Metadata): Promise<Rea
   return { ...read, ownVersion, metadata: { ...read.metadata, ...Object.fromEntries(said) } };
 }
 
-/** The same for a folder, or for NODE or NODE@VERSION, whose publisher the current folder may name. */
+/**
+ * The same for a folder, or for NODE or NODE@VERSION, whose publisher the current folder may name. A version alone is
+ * one of the node in the current folder.
+ */
 export async function readNamed(text: string, flags: Metadata, hasVersion = false): Promise<ReadMetadata> {
-  const { node, version = flags.version } = wantedOf(text);
   const isFolder = (await stat(text).catch(() => undefined))?.isDirectory() === true;
-  if (isFolder || !NodeId.safeParse(node).success) return readMetadata(text, flags);
+  const wanted = wantedOf(text);
+  if (isFolder || !NodeId.safeParse(wanted.node).success) return readMetadata(text, flags);
+  const { metadata } = await readMetadata('.', flags);
+  const label = metadata.node && normalizeVersion(text);
+  const { node, version = flags.version } = label ? { node: metadata.node, version: label } : wanted;
   if (hasVersion && version === undefined)
     throw new Failure(
       'usage',
       `There is no folder "${text}". For a node, name its version: ${node}@VERSION.`,
     );
-  const { metadata } = await readMetadata('.', flags);
   const named = { publisher: metadata.publisher, node, version };
   return { metadata: named, failures: [], unread: [], ownVersion: undefined };
 }

@@ -28,7 +28,7 @@ export async function withdrawCommand(folder: string, flags: WithdrawFlags, mean
   }
   const done = flags.withdraws
     ? `${node} is withdrawn: it is in no list and takes no new version. Its versions stay downloadable. To put it back: publish-node restore`
-    : `${node} is restored.`;
+    : `${node} is not withdrawn: lists have it, and it takes new versions.`;
   const report = { status: flags.withdraws ? 'withdrawn' : 'restored', publisher, node };
   return { report: { ...report, reason: flags.reason }, lines: [done] };
 }
@@ -60,6 +60,11 @@ async function withdrawVersion(
     if (code === 'route_not_found') throw new Failure('rejected', byOperator, { code });
     explain({ unauthorized: hint })(error);
   });
+  if (!withdraws && state !== 'NodeVersionStatusDeleted') {
+    const status = String(state).replace('NodeVersionStatus', '').toLowerCase();
+    const lines = [`${node} ${version} was not withdrawn. It is ${status}.`];
+    return { report: { status, publisher, node, version }, lines };
+  }
   const done = isDropped
     ? `${node} ${version} is dropped: its label is free again.`
     : withdraws

@@ -92,9 +92,9 @@ test('publish-node deprecate marks a published version and takes it back, with a
   await write({ 'pyproject.toml': project('aged').replace('dependencies = ["numpy>=2", "pillow"]', '') });
   await publishFolder();
   const deprecate = (version: string, ...args: string[]) =>
-    publishNode(['deprecate', `aged@${version}`, ...args], { cwd: folder, env: access });
-  const absent = await deprecate('9.0.0');
-  const marked = await deprecate('v1.0', '--changelog', 'Use 2.0.0.');
+    publishNode(['deprecate', version, ...args], { cwd: folder, env: access });
+  const absent = await deprecate('aged@9.0.0');
+  const marked = await deprecate('aged@v1.0', '--changelog', 'Use 2.0.0.');
   const during = await storedVersion('aged');
   const undone = await deprecate('1.0.0', '--undo', '--json');
 

@@ -142,6 +142,7 @@ describe('publish-node withdraw NODE@VERSION', () => {
     ['withdraw', 'Active', 'DELETE', 204, { status: 'withdrawn' }],
     ['withdraw', 'Pending', 'DELETE', 204, { status: 'dropped' }],
     ['restore', 'Deleted', 'PUT', 200, { status: 'restored' }],
+    ['restore', 'Active', 'PUT', 200, { status: 'active' }],
     ['withdraw', 'Active', 'DELETE', 404, { message: expect.stringContaining(operator) }],
   ] as const)(
     '%ss a version that is %s by its id: %s answers %i',
