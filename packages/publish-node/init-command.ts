@@ -17,8 +17,15 @@ import { readPyProject } from './pyproject.ts';
 import { readRequirements } from './requirements.ts';
 import { sessionToken } from './session.ts';
 
+interface InitFlags extends Address {
+  metadata: Metadata;
+}
+
 /** Adds missing tables after the content of pyproject.toml, which stays unchanged to the byte. */
-export async function initCommand(folder: string, flags: Metadata, address: Address): Promise<Ending> {
+export async function initCommand(
+  folder: string,
+  { metadata: flags, ...address }: InitFlags,
+): Promise<Ending> {
   const root = await requireFolder(folder);
   const path = join(root, 'pyproject.toml');
   const stats = statsOf(path);

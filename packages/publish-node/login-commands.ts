@@ -6,9 +6,8 @@ import { type Ending, say } from './output.ts';
 import { readSession, removeSession, writeSession } from './session.ts';
 import { findIssuer, signInByBrowser, signInByDevice } from './sign-in.ts';
 
-export interface LoginFlags extends OwnerFlags {
+interface LoginFlags extends OwnerFlags {
   device?: boolean | undefined;
-  json?: boolean;
 }
 
 const noSelfService = 'This registry has no self-service: its operator makes publishers and tokens.';
@@ -23,7 +22,7 @@ export function explainAccount(hint: string): (error: unknown) => never {
 }
 
 /** Signs a person in at the registry's issuer and keeps the session in a file that only they can read. */
-export async function loginCommand(flags: LoginFlags): Promise<Ending> {
+export async function loginCommand(_: string, flags: LoginFlags): Promise<Ending> {
   const { baseUrl } = flags;
   const registry = connectWithTokens(flags);
   const settings = await registry.account('signInSettings', {}).catch(explainAccount(''));
@@ -56,7 +55,7 @@ async function publishersOf(registry: RegistryClient) {
   return { publishers, lines };
 }
 
-export async function logoutCommand({ baseUrl }: OwnerFlags): Promise<Ending> {
+export async function logoutCommand(_: string, { baseUrl }: OwnerFlags): Promise<Ending> {
   const wasSignedIn = readSession(baseUrl, process.env) !== undefined;
   removeSession(baseUrl, process.env);
   const lines = [wasSignedIn ? `You are signed out of ${baseUrl}.` : `Nobody was signed in at ${baseUrl}.`];
@@ -64,7 +63,7 @@ export async function logoutCommand({ baseUrl }: OwnerFlags): Promise<Ending> {
 }
 
 /** Who is signed in, with their publishers and the tokens that they made. */
-export async function whoamiCommand(flags: OwnerFlags): Promise<Ending> {
+export async function whoamiCommand(_: string, flags: OwnerFlags): Promise<Ending> {
   const { registry, hint } = connectAsOwner(flags);
   const user = await registry.account('getUser', {}).catch(explainAccount(hint));
   const { publishers, lines } = await publishersOf(registry);

@@ -1,57 +1,224 @@
-import { type Command, CommanderError, Option } from 'commander';
+import { type Command, CommanderError, type Option } from 'commander';
 import { createCommand, outliveReaders, positiveNumber } from '@node-registry/command-line/command';
 import manifest from './package.json' with { type: 'json' };
-import { addAccount } from './account-commands.ts';
-import { editCommand, type EditFlags } from './edit-command.ts';
+import * as account from './account-commands.ts';
+import { editCommand } from './edit-command.ts';
 import { deprecateCommand } from './deprecate-command.ts';
 import { downloadCommand } from './download-command.ts';
 import { diskFull, exitCodes, isDiskFull } from './failure.ts';
 import { leaveStep } from './github-step.ts';
 import { initCommand } from './init-command.ts';
+import { loginCommand, logoutCommand, whoamiCommand } from './login-commands.ts';
 import { type Ending, end, type Mean, printReport, reportOf, say, tell } from './output.ts';
-import {
-  baseUrlOption,
-  collect,
-  downloadsUrlOption,
-  identityOptions,
-  json,
-  metadataOf,
-  outputOption,
-  ownerOptions,
-  packOptions,
-  version,
-} from './options.ts';
+import * as options from './options.ts';
+import { fieldOptions, listed, metadataOf, option } from './options.ts';
 import { packCommand } from './pack-command.ts';
 import { printable } from './printable.ts';
 import { publishCommand } from './publish-command.ts';
-import type { Metadata } from './pyproject.ts';
 import { searchCommand, showCommand, versionsCommand } from './read-commands.ts';
 import { statusCommand } from './status-command.ts';
-import { type WithdrawFlags, withdrawCommand } from './withdraw-command.ts';
+import { restoreCommand, withdrawCommand } from './withdraw-command.ts';
 
-const publishAbout = {
-  name: 'publish',
-  summary: 'Zip a folder, publish it, upload it, and wait until it can be downloaded',
-  notes: `In a git repository, publishes the files that git tracks, and new ones that no .gitignore names; elsewhere, all
+const groups: Record<string, string> = {
+  publisher: 'Make or edit a publisher',
+  token: 'Make, list and end personal access tokens',
+  member: 'Invite, list and remove members',
+  trust: 'Let CI jobs publish without a stored secret',
+};
+const ofPublisher = [...options.owner, options.publisher];
+
+/** What a command line takes and does. */
+type Line = [
+  summary: string,
+  options: readonly Option[],
+  run: (named: string, flags: never, mean: Mean) => Promise<Ending>,
+  more?: { notes?: string; examples?: readonly string[]; argument?: string },
+];
+
+const publishNotes = `In a git repository, publishes the files that git tracks, and new ones that no .gitignore names; elsewhere, all
 files that no .gitignore names. A .publishignore or .comfyignore excludes more; "includes" in pyproject.toml and --include
 bring back ignored files, such as built ones. Files that look like secrets are rejected unless they are allowed by name. In
 GitHub Actions and GitLab, the job publishes with its ID token, without a stored secret; elsewhere, sign in with login, or
-set NODE_REGISTRY_TOKEN to a personal access token. It is safe to run again after a failure at any point.`,
-  examples: [
-    'publish --dry-run',
-    'publish my-node --publisher me',
-    "publish --changelog 'Loads twice as fast'",
-    'publish --include web/dist --allow tests/data/key.pem',
+set NODE_REGISTRY_TOKEN to a personal access token. It is safe to run again after a failure at any point.`;
+const loginNotes =
+  'Shows an address to open in your browser here, or with --device a code for another one. publish then makes a token of its own and ends it.';
+const examples = [
+  'publish --dry-run',
+  'publish my-node --publisher me',
+  "publish --changelog 'Loads twice as fast'",
+  'publish --include web/dist --allow tests/data/key.pem',
+];
+
+const { folder, owner, reading, json } = options;
+const publishing = [
+  ...options.pack,
+  ...options.identity,
+  option('--changelog <text>', 'What is new in this version; default: its part of CHANGELOG.md'),
+  option('--timeout <seconds>', 'How long to wait for the upload to be checked')
+    .argParser(positiveNumber)
+    .default(120),
+  option('--dry-run', 'Only show what would be published'),
+  option('--github', 'For a step of GitHub Actions: set its outputs, write a summary and an annotation'),
+];
+const invitation = [
+  option('--role <role>', 'Owners edit and publish, members publish').choices(['owner', 'member']),
+  option('--user <id>', 'Only this user may accept it'),
+  option('--email <address>', 'Only who has verified this address may accept it'),
+];
+const trust = [
+  option('--workflow <file>', 'The workflow file').default('release.yml'),
+  option('--issuer <issuer>', 'github, gitlab, or the URL of another CI that the registry accepts').default(
+    'github',
+  ),
+  ...fieldOptions(account.trustLimits),
+];
+const deprecation = [
+  option('--undo', 'Undo the deprecation'),
+  option('--reason <text>', 'Why, as the last line of its change log'),
+  option('--changelog <text>', 'A new change log of this version').conflicts('reason'),
+];
+const edited = [
+  listed('--tags <tag>', 'A tag'),
+  ...['icon', 'banner', 'repository', 'license'].map((field) => option(`--${field} <text>`)),
+];
+const profile = fieldOptions(account.profile);
+const name = option('--name <text>', 'Under which name the members see you');
+const device = option('--device', 'Show a code to type on another device');
+const reason = option('--reason <text>', 'The reason, shown with the node');
+const page = option('--page <number>', 'Show these twenty')
+  .argParser((text) => Math.ceil(positiveNumber(text)))
+  .default(1);
+
+const ofNode = { argument: 'The folder, NODE@VERSION, or VERSION of the node here' };
+const notes = 'It needs the access token of an owner.';
+const drops = ' A version that waits for its upload is dropped: its label is free again.';
+const byAnyone = { notes: 'It needs no token.' };
+
+const commands: Record<string, Line> = {
+  'publish [folder]': [
+    'Zip a folder, publish it, upload it, and wait until it can be downloaded',
+    publishing,
+    publishCommand,
+    { notes: publishNotes, examples },
   ],
-};
-const packAbout = {
-  name: 'pack',
-  summary: 'Write the archive that would be published, to look at it',
-  notes: 'It is byte for byte what publish would upload. Nothing is sent.',
-};
-const withdrawal = {
-  withdraw: 'Remove a node of yours, or NODE@VERSION, from every list; it stays downloadable',
-  restore: 'Put a withdrawn node or version of yours back',
+  'pack [folder]': [
+    'Write the archive that would be published, to look at it',
+    [...options.pack, options.output, json],
+    packCommand,
+    { notes: 'It is byte for byte what publish would upload. Nothing is sent.' },
+  ],
+  'init [folder]': [
+    'Write the tables that publishing needs into pyproject.toml',
+    [...folder, options.baseUrl, options.version, ...options.texts, json],
+    initCommand,
+    { notes: 'What pyproject.toml has stays unchanged.' },
+  ],
+
+  login: [
+    'Sign in at the registry, so that no token must be stored',
+    [device, ...owner],
+    loginCommand,
+    { notes: loginNotes },
+  ],
+  logout: ['Forget who is signed in at the registry', owner, logoutCommand],
+  whoami: ['Show who you are, your publishers and tokens', owner, whoamiCommand],
+  'publisher create <id>': [
+    'Make a publisher, and be its owner',
+    [...owner, ...profile],
+    account.createPublisher,
+  ],
+  'publisher edit': ['Change what people see of it', [...ofPublisher, ...profile], account.editPublisher],
+  'token create <name>': [
+    'Make one, and print it once',
+    [...ofPublisher, options.days, ...fieldOptions(account.onlyNode)],
+    account.createToken,
+  ],
+  'token list': ['List those that work', ofPublisher, account.listTokens],
+  'token revoke <token>': ['End one, by its id or name', ofPublisher, account.revokeToken],
+  'token rotate <token>': [
+    'Make a new one like it, then end it',
+    [...ofPublisher, options.days],
+    account.rotateToken,
+  ],
+  'pending <node>': [
+    'List what a node of yours has begun and not published',
+    ofPublisher,
+    account.listPending,
+  ],
+  'member invite': [
+    'Make an invitation, and print it once',
+    [...ofPublisher, ...invitation],
+    account.inviteMember,
+  ],
+  'member list': ['List members and open invitations', ofPublisher, account.listMembers],
+  'member remove <member>': [
+    'Remove a member or an invitation, by id or e-mail',
+    ofPublisher,
+    account.removeMember,
+  ],
+  'member accept <invitation>': [
+    'Accept an invitation, by its link or secret',
+    [...owner, name],
+    account.acceptInvitation,
+  ],
+  'trust add <repository>': [
+    'Trust the jobs of a workflow, such as octo/nodes',
+    [...ofPublisher, ...trust],
+    account.addTrust,
+  ],
+  'trust list': ['List trusted jobs', ofPublisher, account.listTrusts],
+  'trust remove <trust>': ['Stop trusting one, by its id or repository', ofPublisher, account.removeTrust],
+
+  'withdraw [folder]': [
+    'Remove a node of yours, or NODE@VERSION, from every list; it stays downloadable',
+    [...folder, reason, ...owner],
+    withdrawCommand,
+    { ...ofNode, notes: notes + drops },
+  ],
+  'restore [folder]': [
+    'Put a withdrawn node or version of yours back',
+    [...folder, reason, ...owner],
+    restoreCommand,
+    { ...ofNode, notes },
+  ],
+  'edit [folder]': [
+    'Change the metadata of a node without a release, as pyproject.toml and the options name it',
+    [...folder, ...options.texts, ...edited, ...owner],
+    editCommand,
+    { ...ofNode, notes },
+  ],
+  'deprecate <version>': [
+    'Mark a published version as deprecated, or undo that',
+    [...options.identity, options.publisher, ...deprecation],
+    deprecateCommand,
+    { argument: 'NODE@VERSION, or VERSION of the node here', notes: 'Its bytes stay downloadable.' },
+  ],
+
+  'status [folder]': [
+    'Show whether a version is published, and if not, why',
+    [...folder, options.version, options.baseUrl, json],
+    statusCommand,
+    { ...ofNode, ...byAnyone },
+  ],
+  'search <words...>': [
+    'Find nodes by words of their ID, name, description, tags, publisher or host nodes',
+    [...reading, page],
+    searchCommand,
+    byAnyone,
+  ],
+  'versions <node>': ['List the published versions of a node', reading, versionsCommand, byAnyone],
+  'show <node[@version]>': [
+    'Show a node, its versions, and one of them with its host nodes',
+    reading,
+    showCommand,
+    byAnyone,
+  ],
+  'download <node[@version]>': [
+    'Download a version and verify its bytes',
+    [...reading, options.output],
+    downloadCommand,
+    byAnyone,
+  ],
 };
 
 const removal =
@@ -83,11 +250,6 @@ Exit codes:
   70  a bug of this command; report what it printed
   130 stopped by Ctrl-C; run again`;
 
-type Act = (
-  flags: { json?: boolean; github?: boolean },
-  work: (mean: Mean) => Promise<Ending>,
-) => Promise<void>;
-
 /** The mistake in the command line, for the report with --json. */
 let mistake = '';
 
@@ -104,7 +266,7 @@ const output = {
 /** Runs a command line and returns its exit code. */
 export async function run(args: readonly string[]): Promise<number> {
   let exitCode: number = exitCodes.done;
-  const act: Act = async ({ json = false, github = false }, work) => {
+  const act = async ({ json = false, github = false }, work: (mean: Mean) => Promise<Ending>) => {
     const ending = await end(json, work);
     exitCode = ending.exitCode;
     if (github)
@@ -122,10 +284,25 @@ export async function run(args: readonly string[]): Promise<number> {
     .enablePositionalOptions()
     .helpCommand('help [command]', 'Show the help of a command')
     .addHelpText('afterAll', exitHelp);
-  addPublishing(program, act);
-  addAccount(program, act, add);
-  addOwning(program, act);
-  addReading(program, act);
+  const groupOf = (name: string): Command => {
+    const known = program.commands.find((command) => command.name() === name);
+    const group = known ?? createCommand({ name, summary: groups[name] ?? '' }, output);
+    if (!known) program.addCommand(group);
+    return group;
+  };
+  for (const [usage, [summary, options, run, { argument = '', ...more } = {}]] of Object.entries(commands)) {
+    const [, group, name = '', placeholder] = /^(?:(\w+) (?=\w))?(\w+)(?: (.+))?$/.exec(usage) ?? [];
+    const command = createCommand({ name, summary, ...more }, output);
+    (group === undefined ? program : groupOf(group)).addCommand(command);
+    if (placeholder === '[folder]') command.argument(placeholder, argument || 'The folder', '.');
+    else if (placeholder) command.argument(placeholder, argument);
+    for (const option of options) command.addOption(option);
+    command.action((...given) => {
+      const [text, flags] = placeholder ? given : ['', ...given];
+      const all = { include: [], allow: [], dryRun: false, ...flags, metadata: metadataOf(flags) };
+      return act(flags, (mean) => run([text].flat().join(' '), all as never, mean));
+    });
+  }
   const [word = ''] = args;
   if (Object.hasOwn(elsewhere, word)) {
     const instead = `There is no command "${word}". ${elsewhere[word]}`;
@@ -155,119 +332,4 @@ export async function runToExitCode(args: readonly string[]): Promise<void> {
     say(...(error instanceof Error ? String(error.stack) : String(error)).split('\n'));
     return exitCodes.internal;
   });
-}
-
-type Work<Flags> = (named: string, flags: Flags, mean: Mean) => Promise<Ending>;
-type About = Parameters<typeof createCommand>[0] & { named?: boolean };
-
-function add(program: Command, about: About): Command {
-  const command = createCommand(about, output);
-  program.addCommand(command);
-  return command;
-}
-
-/** A command on a folder. Names come from its pyproject.toml, unless an option gives them. */
-function onFolder<Flags>(program: Command, act: Act, about: About, work: Work<Flags>): Command {
-  return add(program, about)
-    .argument(
-      '[folder]',
-      about.named ? 'The folder, NODE@VERSION, or VERSION of the node here' : 'The folder',
-      '.',
-    )
-    .option('--publisher <id>', 'The publisher; [tool.node-registry] publisher')
-    .option('--node <id>', 'The node; [project] name')
-    .action((folder: string, flags) =>
-      act(flags, (mean) =>
-        work(folder, { include: [], allow: [], dryRun: false, ...flags, metadata: metadataOf(flags) }, mean),
-      ),
-    );
-}
-
-function addPublishing(program: Command, act: Act): void {
-  const publish = onFolder(program, act, publishAbout, publishCommand);
-  identityOptions(packOptions(publish))
-    .option('--changelog <text>', 'What is new in this version; default: its part of CHANGELOG.md')
-    .option('--timeout <seconds>', 'How long to wait for the upload to be checked', positiveNumber, 120)
-    .option('--dry-run', 'Only show what would be published')
-    .option('--github', 'For a step of GitHub Actions: set its outputs, write a summary and an annotation');
-  packOptions(onFolder(program, act, packAbout, packCommand))
-    .addOption(outputOption())
-    .option(...json);
-  const summary = 'Write the tables that publishing needs into pyproject.toml';
-  const init = { name: 'init', summary, notes: 'What pyproject.toml has stays unchanged.' };
-  onFolder<{ metadata: Metadata; baseUrl: string }>(program, act, init, (folder, { metadata, baseUrl }) =>
-    initCommand(folder, metadata, { baseUrl }),
-  )
-    .addOption(baseUrlOption())
-    .option(...version)
-    .option('--display-name <text>', 'The name for people')
-    .option('--description <text>', 'What the node does')
-    .option(...json);
-}
-
-function addOwning(program: Command, act: Act): void {
-  const notes = 'It needs the access token of an owner.';
-  const drops = ' A version that waits for its upload is dropped: its label is free again.';
-  for (const [name, summary] of Object.entries(withdrawal)) {
-    const withdraws = name === 'withdraw';
-    const about = { named: true, name, summary, notes: notes + (withdraws ? drops : '') };
-    const command = onFolder<WithdrawFlags>(program, act, about, (folder, flags, mean) =>
-      withdrawCommand(folder, { ...flags, withdraws }, mean),
-    ).option('--reason <text>', 'The reason, shown with the node');
-    ownerOptions(command);
-  }
-  const edited = 'Change the metadata of a node without a release, as pyproject.toml and the options name it';
-  const editAbout = { named: true, name: 'edit', summary: edited, notes };
-  const edit = onFolder<EditFlags>(program, act, editAbout, editCommand)
-    .option('--display-name <text>', 'The name for people')
-    .option('--description <text>', 'What the node does')
-    .option('--tags <tag>', 'A tag; may be repeated', collect);
-  for (const field of ['icon', 'banner', 'repository', 'license']) edit.option(`--${field} <text>`);
-  ownerOptions(edit);
-  const deprecated = 'Mark a published version as deprecated, or undo that';
-  const about = { name: 'deprecate', summary: deprecated, notes: 'Its bytes stay downloadable.' };
-  identityOptions(add(program, about).argument('<version>', 'NODE@VERSION, or VERSION of the node here'))
-    .option('--publisher <id>', 'The publisher; default: from the pyproject.toml here')
-    .option('--undo', 'Undo the deprecation')
-    .option('--reason <text>', 'Why, as the last line of its change log')
-    .addOption(new Option('--changelog <text>', 'A new change log of this version').conflicts('reason'))
-    .action((text: string, flags) => act(flags, (mean) => deprecateCommand(text, flags, mean)));
-}
-
-/** The commands that work without a token. */
-function addReading(program: Command, act: Act): void {
-  const notes = 'It needs no token.';
-  const status = {
-    named: true,
-    name: 'status',
-    summary: 'Show whether a version is published, and if not, why',
-    notes,
-  };
-  onFolder(program, act, status, statusCommand)
-    .option(...version)
-    .addOption(baseUrlOption())
-    .option(...json);
-  const reading = <Flags>(usage: [string, string], summary: string, work: Work<Flags>) =>
-    add(program, { name: usage[0], summary, notes })
-      .argument(usage[1])
-      .addOption(baseUrlOption())
-      .addOption(downloadsUrlOption())
-      .option(...json)
-      .action((text: string | string[], flags) =>
-        act(flags, (mean) => work([text].flat().join(' '), flags, mean)),
-      );
-  const node = '<node[@version]>';
-  const searched = 'Find nodes by words of their ID, name, description, tags, publisher or host nodes';
-  const page = (text: string) => Math.ceil(positiveNumber(text));
-  reading(['search', '<words...>'], searched, searchCommand).option(
-    '--page <number>',
-    'Show these twenty',
-    page,
-    1,
-  );
-  reading(['versions', '<node>'], 'List the published versions of a node', versionsCommand);
-  reading(['show', node], 'Show a node, its versions, and one of them with its host nodes', showCommand);
-  reading(['download', node], 'Download a version and verify its bytes', downloadCommand).addOption(
-    outputOption(),
-  );
 }

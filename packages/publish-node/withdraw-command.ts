@@ -5,38 +5,42 @@ import type { Ending, Mean } from './output.ts';
 import { meantBy, readNamed, requireNamed, requireOwned } from './project.ts';
 import type { Metadata } from './pyproject.ts';
 
-export interface WithdrawFlags extends OwnerFlags {
+interface WithdrawFlags extends OwnerFlags {
   metadata: Metadata;
-  withdraws: boolean;
   reason?: string | undefined;
 }
 
-/** An owner removes a node from every list, or restores it. Published versions stay for their users. */
-export async function withdrawCommand(folder: string, flags: WithdrawFlags, mean: Mean): Promise<Ending> {
+/** Owners remove a node or a version from every list, or restore it. Published versions stay for their users. */
+const command = (withdraws: boolean) => async (folder: string, flags: WithdrawFlags, mean: Mean) => {
   const read = await readNamed(folder, flags.metadata);
   // A folder has a version of its own.
-  if (read.ownVersion === undefined && read.metadata.version) return withdrawVersion(read, flags, mean);
+  if (read.ownVersion === undefined && read.metadata.version)
+    return withdrawVersion(withdraws, read, flags, mean);
   mean({ ...meantBy(read), version: undefined });
   const { publisher, node } = requireOwned(read);
   const { registry, hint } = connectAsOwner(flags);
-  const status = flags.withdraws ? 'NodeStatusDeleted' : 'NodeStatusActive';
+  const status = withdraws ? 'NodeStatusDeleted' : 'NodeStatusActive';
   const changed = await registry.nodes
     .update(publisher, node, { status, status_detail: flags.reason ?? null })
     .catch(explain({ unauthorized: hint }));
   if (changed.status !== status) {
     throw new Failure('rejected', `The registry left ${node} as it is: ${changed.status}.`);
   }
-  const done = flags.withdraws
+  const done = withdraws
     ? `${node} is withdrawn: it is in no list and takes no new version. Its versions stay downloadable. To put it back: publish-node restore`
     : `${node} is not withdrawn: lists have it, and it takes new versions.`;
-  const report = { status: flags.withdraws ? 'withdrawn' : 'restored', publisher, node };
+  const report = { status: withdraws ? 'withdrawn' : 'restored', publisher, node };
   return { report: { ...report, reason: flags.reason }, lines: [done] };
-}
+};
+
+export const withdrawCommand = command(true);
+export const restoreCommand = command(false);
 
 /** The same for one version, by the id that the registry gave it. */
 async function withdrawVersion(
+  withdraws: boolean,
   read: Awaited<ReturnType<typeof readNamed>>,
-  { withdraws, reason, ...flags }: WithdrawFlags,
+  { reason, ...flags }: WithdrawFlags,
   mean: Mean,
 ): Promise<Ending> {
   mean(meantBy(read));

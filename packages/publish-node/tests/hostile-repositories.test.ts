@@ -32,7 +32,7 @@ afterEach(() => {
   Object.assign(process.env, environment);
 });
 
-const nowhere = { baseUrl: 'http://localhost' };
+const nowhere = { metadata: { publisher: 'demo' }, baseUrl: 'http://localhost' };
 
 type Prepare = (origin: string) => Promise<unknown>;
 
@@ -174,7 +174,7 @@ describe('a file outside of the folder', () => {
   test.each(['secret.txt', 'new.toml'])('does not write a file outside by init: %s', async (name) => {
     const clone = await cloned({}, (origin) => symlink(`../outside/${name}`, join(origin, 'pyproject.toml')));
 
-    await expect(initCommand(clone, { publisher: 'demo' }, nowhere)).rejects.toThrow('is not a plain file');
+    await expect(initCommand(clone, nowhere)).rejects.toThrow('is not a plain file');
     expect(await readFile(join(outside, 'secret.txt'), 'utf8')).toBe('of the machine');
     expect(existsSync(join(outside, 'new.toml'))).toBe(false);
   });
@@ -183,7 +183,7 @@ describe('a file outside of the folder', () => {
     const clone = await cloned({}, (origin) =>
       symlink('../outside/secret.txt', join(origin, 'requirements.txt')),
     );
-    await initCommand(clone, { publisher: 'demo' }, nowhere);
+    await initCommand(clone, nowhere);
 
     expect(await readFile(join(clone, 'pyproject.toml'), 'utf8')).not.toContain('of the machine');
   });
@@ -202,7 +202,7 @@ describe('a file of the repository', () => {
     await pipe(join(clone, name));
 
     expect(await chosen(clone)).toMatch(/is not a file|is not valid|neither a file nor a folder/);
-    await initCommand(clone, { publisher: 'demo' }, nowhere);
+    await initCommand(clone, nowhere);
   });
 
   test.each(['.git/index', '.git/config', '.git/info/exclude', '.git/commondir', '.gitignore'])(
@@ -294,7 +294,7 @@ describe('a file of the repository', () => {
     await writeFiles(outside, { settings: '[remote "origin"]\n  url = https://example.com/secret\n' });
     await git(clone, 'config', 'remote.origin.url', 'git@example.com:me/pack.git');
     await appendFile(join(clone, '.git/config'), `[include]\n  path = ${join(outside, 'settings')}\n`);
-    await initCommand(clone, { publisher: 'demo' }, nowhere);
+    await initCommand(clone, nowhere);
 
     expect(await readFile(join(clone, 'pyproject.toml'), 'utf8')).toContain('"https://example.com/me/pack"');
   });

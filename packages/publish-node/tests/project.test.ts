@@ -148,7 +148,8 @@ Models = [{ location = "/checkpoints/a.safetensors" }]
 });
 
 const file = () => readFile(join(folder, 'pyproject.toml'), 'utf8');
-const init = () => initCommand(folder, { publisher: 'demo', node: 'begun' }, { baseUrl: 'http://localhost' });
+const metadata = { publisher: 'demo', node: 'begun' };
+const init = () => initCommand(folder, { metadata, baseUrl: 'http://localhost' });
 
 async function initAfter(before: string): Promise<string> {
   await writeFile(join(folder, 'pyproject.toml'), before);
