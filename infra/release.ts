@@ -46,7 +46,7 @@ export async function tableState({ client, name }: Table): Promise<TableState> {
   }
 }
 
-/** Why a release can't be deployed over a table; undefined if it can. `place` tells the administration's command the table. */
+/** Why a release can't be deployed over a table; undefined if it can. `place` has the flags of `npm run admin` for the table. */
 export function deploymentProblem(
   { name }: Table,
   state: TableState,

@@ -143,7 +143,7 @@ const rules: Rule[] = [
   [
     ({ alarmTopicArn, noticeTopicArn }) => noticeTopicArn && !alarmTopicArn,
     'alarmTopicArn',
-    'is needed with a noticeTopicArn: otherwise the alarms that wake reach no one.',
+    'is needed with a noticeTopicArn: otherwise the alarms that wake the operator notify no one.',
   ],
   ...['certificateArn', 'alarmTopicArn', 'noticeTopicArn', 'secretsKeyArn'].map(
     (name): Rule => [

@@ -39,13 +39,13 @@ export async function recordRelease(framework: Framework): Promise<void> {
   await nameRelease(await tableOf(framework), release);
 }
 
-/** The last lines of a deployment: its alarms reach no one, and whoever signs in may spend. */
+/** Ends a deployment with a warning if alarms notify no one, or if everyone who signs in may spend. */
 export function printWarnings(framework: Framework): void {
   const { alarmTopicArn, selfService, proxyAccess, stageCreditsPerDay } = valuesOf(framework);
-  if (!alarmTopicArn) process.stdout.write('The stage has no alarmTopicArn: its alarms reach no one.\n');
+  if (!alarmTopicArn) process.stdout.write('Without alarmTopicArn, the stage’s alarms notify no one.\n');
   if (selfService === 'on' && proxyAccess === 'any')
     process.stderr.write(
-      `proxyAccess=any: whoever can sign in at the issuer spends your providers' credits, ${stageCreditsPerDay} a day together.\n`,
+      `With proxyAccess=any, everyone who can sign in may spend your providers’ credits: ${stageCreditsPerDay} a day in all.\n`,
     );
 }
 
@@ -62,7 +62,7 @@ async function tableOf(framework: Framework): Promise<Table> {
   return { client: new DynamoDBClient(settings), name: framework.service.custom.tableName };
 }
 
-/** Forgotten parameters would remove a domain, or silence every alarm; another `bucketName` would be an empty bucket. */
+/** A forgotten parameter would remove a domain or silence every alarm. Another `bucketName` would use an empty bucket. */
 function rejectChanges(framework: Framework, deployed: Template, given: Values | string): void {
   const before = rememberedIn(deployed);
   if (before === 'none' || framework.processedInput.options.yes) return;

@@ -172,7 +172,7 @@ describe('the parameters of the last deployment', () => {
     );
   });
 
-  test('end with a line if they send alarms to no one, or let whoever signs in spend', async () => {
+  test('end with a warning if alarms notify no one, or if everyone who signs in may spend', async () => {
     deployed = '';
     const lines: string[] = [];
     const writes = [process.stdout, process.stderr].map((stream) =>
@@ -185,8 +185,8 @@ describe('the parameters of the last deployment', () => {
     for (const write of writes) write.mockRestore();
 
     expect(lines).toEqual([
-      'The stage has no alarmTopicArn: its alarms reach no one.\n',
-      "proxyAccess=any: whoever can sign in at the issuer spends your providers' credits, 500 a day together.\n",
+      'Without alarmTopicArn, the stage’s alarms notify no one.\n',
+      'With proxyAccess=any, everyone who can sign in may spend your providers’ credits: 500 a day in all.\n',
     ]);
   });
 });

@@ -4,10 +4,10 @@ import { selfServiceContracts } from '../../infra/operations.ts';
 import { operations } from '../local/studio/operations.ts';
 import type { Sample } from './examples.ts';
 
-/** The server in the document and its samples. A page that shows them puts its own in its place. */
+/** The server in the document and its samples. A page that shows them replaces it with its own. */
 export const sampleServer = 'http://localhost:3000';
 
-/** The methods of the typed client; those of paid operations are the studio's. */
+/** The methods of the typed client. The studio lists those of paid operations. */
 const methods: Record<string, string> = {
   bulkNodeVersions: 'versions.bulk',
   publishNodeVersion: 'versions.register',
@@ -16,7 +16,7 @@ const methods: Record<string, string> = {
   ...Object.fromEntries(operations.map(({ name, method }) => [name, method])),
 };
 
-/** An operation's call with curl and with the client, as readers of OpenAPI documents show it beside the operation. */
+/** A call of an operation with curl and with the client. Viewers of OpenAPI documents show these next to the operation. */
 export function codeSamples(contract: Contract, { path, query, body }: Sample): JsonObject[] {
   const { name, method, access } = contract;
   const route = Object.entries(path).reduce(
