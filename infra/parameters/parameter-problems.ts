@@ -1,9 +1,13 @@
 import { bodySchema, type PaidContract } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
-import type { RateRow } from '../../lib/variable-kinds.ts';
+import * as z from 'zod/mini';
+import * as kinds from '../../lib/variable-kinds.ts';
 import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
-import { type Parameter, parameters, type Problem, type Values } from './parameters.ts';
+import { type Parameter, parameters, type Values, variables } from './parameters.ts';
 import { costOf } from '../../lib/attempts/price.ts';
+
+/** A parameter's problem, in a sentence that names the parameter. */
+type Problem = readonly [parameter: string, sentence: string];
 
 /** All problems of a stage's parameters. */
 export function parameterProblems(values: Values, region: string, paid: readonly PaidContract[]): Problem[] {
@@ -25,11 +29,41 @@ function firstOfEach(...checks: Problem[][]): Problem[] {
   });
 }
 
-function problemsOfOne(name: string, { isOptional, problemsOf }: Parameter, value = ''): Problem[] {
+function problemsOfOne(name: string, parameter: Parameter, value = ''): Problem[] {
   // The framework itself requires a valid bucket name, so "unnamed" stands for a missing one.
-  if (value === '' || value === 'unnamed')
-    return isOptional ? [] : [[name, `${name} is missing: --param=${name}=…`]];
-  return problemsOf(value).map((problem) => [name, `${name}: ${problem}.`]);
+  if (value !== '' && value !== 'unnamed')
+    return valueProblems(parameter, value).map((problem) => [name, `${name}: ${problem}.`]);
+  // A stage without a limit must say so.
+  const isOptional = name !== 'creditsPerDay' && parameter.schema.safeParse(undefined).success;
+  return isOptional ? [] : [[name, `${name} is missing: --param=${name}=…`]];
+}
+
+/** Plain http is for the local stack. */
+const secureAddress = z
+  .string()
+  .check(z.refine((value) => !/http:/i.test(value), 'must be an https address, without a query or user'));
+
+/** An ARN ends with six characters that the store appends; without them, no other account can be queried. */
+const secretArn = String.raw`arn:aws[\w-]*:secretsmanager:[\w-]+:\d{12}:secret:[\w/+=.@!-]+-[A-Za-z0-9]{6}`;
+
+const secretReference = kinds.textMatching(
+  new RegExp(String.raw`^(?:ssm:/[\w./-]+|secretsmanager:(?:[\w/+=.@!-]+|${secretArn}))$`),
+  'name a secret, as ssm:/<name>, secretsmanager:<name> or secretsmanager:<complete ARN>; the key itself would be readable in the template',
+);
+
+/**
+ * The first rule that a value breaks, as the rest of a sentence that begins with the parameter's name. Values come as text
+ * from the command line and as text or numbers from serverless.yml, so all are checked as text.
+ */
+export function valueProblems({ schema }: Parameter, value: string): string[] {
+  const { def } = schema._zod;
+  const kind = 'innerType' in def ? def.innerType : schema;
+  // Each CI issuer is a URL, or two.
+  const isAddress = kind === kinds.address || schema === variables.CI_ISSUERS?.schema;
+  return [schema, ...(kind === kinds.secret ? [secretReference] : []), ...(isAddress ? [secureAddress] : [])]
+    .flatMap((each) => each.safeParse(value).error?.issues ?? [])
+    .map((issue) => issueSentence(issue, value))
+    .slice(0, 1);
 }
 
 /** The regions that every account has enabled. CloudFront can't write logs to buckets in other regions. */
@@ -184,7 +218,7 @@ function rateProblems(values: Values, paid: readonly PaidContract[]): Problem[] 
     .flatMap((row) => rowProblem(row, paid, extras) ?? [])
     .map((problem): Problem => ['creditRates', `creditRates: ${problem}`]);
   const keepDefault = paid.filter(({ name, price }) => {
-    const isForAll = (row: RateRow) => !price.variesBy.some((field) => row[field] !== undefined);
+    const isForAll = (row: kinds.RateRow) => !price.variesBy.some((field) => row[field] !== undefined);
     return !rows?.some((row) => row.operation === name && isForAll(row));
   });
   const rates = [...(rows ?? []), ...keepDefault.map(({ price }) => price.rate)];
@@ -202,7 +236,7 @@ function rateProblems(values: Values, paid: readonly PaidContract[]): Problem[] 
 }
 
 function rowProblem(
-  { operation, model, resolution, seconds, task, frame, second }: RateRow,
+  { operation, model, resolution, seconds, task, frame, second }: kinds.RateRow,
   paid: readonly PaidContract[],
   extras: string[],
 ): string | undefined {

@@ -4,7 +4,7 @@ import type { Framework } from '../plugins/framework.ts';
 import { loadPaidContracts } from '../operations.ts';
 import { givenValues, malformedParameters, readableArguments, removeEmpty } from './given-parameters.ts';
 import { parameterProblems } from './parameter-problems.ts';
-import { parameters, type Values } from './parameters.ts';
+import { parameters, templateDefaults, type Values } from './parameters.ts';
 import { parametersInFile, rememberedIn } from './remembered-parameters.ts';
 
 export const packagingCommands = ['package', 'deploy', 'deploy function'];
@@ -17,7 +17,9 @@ export function checkParameters(framework: Framework): void {
   const { service } = framework;
   reject(framework, malformedParameters(framework.processedInput.options.param ?? []));
   process.argv = readableArguments(process.argv);
-  removeEmpty(framework.configurationInput.params);
+  const { params } = framework.configurationInput;
+  params.default = { ...templateDefaults, ...params.default };
+  removeEmpty(params);
   const validate = service.validate.bind(service);
   // The framework's own validation would hide every other problem behind places in its configuration.
   service.validate = async () => {

@@ -128,15 +128,15 @@ describe('the parameters of the last deployment', () => {
   });
 
   test('stop a deployment with others, also one of a package of another day, unless that is accepted', async () => {
-    deployed = remembering({ site: 'off' });
-    await expect(deploying({})).rejects.toThrow('site would fall away: off');
+    deployed = remembering({ site: 'on' });
+    await expect(deploying({})).rejects.toThrow('site would fall away: on');
     await deploying({ yes: true });
-    await expect(deploying({ param: ['site=off'] }, remembering({}))).rejects.toThrow('site would fall');
-    await deploying({ param: ['site=off'] }, remembering({ site: 'off' }));
+    await expect(deploying({ param: ['site=on'] }, remembering({}))).rejects.toThrow('site would fall');
+    await deploying({ param: ['site=on'] }, remembering({ site: 'on' }));
   });
 
   test('stop a rollback to a template with others, or of before they were kept, unless that is accepted', async () => {
-    deployed = remembering({ site: 'off' });
+    deployed = remembering({ site: 'on' });
     const timestamp = '2026-11-20T12:00:00.000Z';
     const back = (options: object) => run(framework('rollback', { options }), 'before:rollback:rollback');
     const keep = (template: object) =>
@@ -149,12 +149,12 @@ describe('the parameters of the last deployment', () => {
       );
     await keep(remembering({ tasksPerDay: '9' }));
     await expect(back({ timestamp })).rejects.toThrow(
-      'site would fall away: off\n  tasksPerDay would be 9, and was not given\nNothing was sent.',
+      'site would fall away: on\n  tasksPerDay would be 9, and was not given\nNothing was sent.',
     );
     await back({ timestamp: String(Date.parse(timestamp)), yes: true });
     await keep(functions);
     await expect(back({ timestamp })).rejects.toThrow('A template doesn’t name them, so all may change.');
-    await keep(remembering({ site: 'off' }));
+    await keep(remembering({ site: 'on' }));
     await back({ timestamp });
     await back({});
     await expect(back({ timestamp: '2026-11-21' })).rejects.toThrow('NoSuchKey');

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
+import { valueProblems } from '../../infra/parameters/parameter-problems.ts';
 import { parameters } from '../../infra/parameters/parameters.ts';
 import { authenticate } from '../../lib/auth/access-tokens.ts';
 import { configure, inCamelCase, tokens } from '../../lib/config.ts';
@@ -66,8 +67,10 @@ test.each(Object.entries(issuers))(
   async (name, { user, admin }) => {
     const row = rows.get(name);
     const aud = String(row?.tokenAudience);
-    for (const [parameter, value] of Object.entries(row ?? {}))
-      expect(parameters[parameter]?.problemsOf(String(value))).toEqual([]);
+    for (const [name, value] of Object.entries(row ?? {})) {
+      const { [name]: parameter } = parameters;
+      expect(parameter && valueProblems(parameter, value)).toEqual([]);
+    }
     const given = Object.keys(tokens.variables()).map((name) => [name, row?.[inCamelCase(name)]]);
     const TOKEN_KEY_SET = JSON.stringify({ keys: [publicKeyOf(key)] });
     configure({ ...Object.fromEntries(given), TOKEN_KEY_SET });

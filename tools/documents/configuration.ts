@@ -1,8 +1,7 @@
 // npm run configuration
 import { readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { parameters, variables } from '../../infra/parameters/parameters.ts';
-import { parameterOf, type Variables } from '../../lib/config.ts';
+import { parameters } from '../../infra/parameters/parameters.ts';
 import { createCommand, runCommand } from '@node-registry/command-line/command';
 import { withAlarmTable } from './alarms.ts';
 import { withLaneTable } from './lanes.ts';
@@ -45,15 +44,8 @@ function defaultOf(name: string, defaults: Record<string, unknown>): string {
     .replace(`\${self:service}`, 'node-registry')
     .replace(`\${self:provider.stage}`, '<stage>');
   if (value !== '') return `\`${value}\``;
-  const [, variable] = Object.entries(variables).find((each) => parameterOf(...each) === name) ?? [];
-  const standard = variable === undefined ? '' : ownDefault(variable);
-  return parameters[name]?.isOptional && standard === 'required' ? '' : standard;
-}
-
-function ownDefault({ schema }: Variables[string]): string {
-  const { success, data } = schema.safeParse(undefined);
-  if (!success) return 'required';
-  const isEmpty = data === undefined || ['""', '[]', '{}'].includes(JSON.stringify(data));
+  const { success, data } = parameters[name]?.schema.safeParse(undefined) ?? {};
+  const isEmpty = !success || data === undefined || ['""', '[]', '{}'].includes(JSON.stringify(data));
   return isEmpty ? '' : `\`${data}\``;
 }
 
