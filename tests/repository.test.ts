@@ -450,11 +450,11 @@ describe('the lines', () => {
   /** Lines of each room that an issue needs beyond its base, or makes room for (below 0). */
   const changes: Record<number, number[]> = {
     // Words, interleavings, `decide` and `may`
-    55: [206, 0, 119, 11, -723],
+    55: [157, 0, 119, 11, -725],
     // Purchases
     56: [-110, 16, -7, 0, -500],
     // Work: its lanes less the sweeps, alarms
-    57: [88, 125, -921, -38, -1255],
+    57: [88, 125, -922, -38, -1255],
     // Oracles, the reviewed template, tricks that saved a percent
     58: [-216, -529, -9, 6, -963],
     // Bounds, remembered parameters, releases, the read path

@@ -1,7 +1,6 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { bucketName } from '../bucket/bucket.ts';
-import { deleteAt, listKeys, putJson, readBytes } from '../bucket/plain-objects.ts';
+import { bucketName, deleteAt, listKeys, putJson, readBytes } from '../bucket/bucket.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { publishedKeyOf } from '../bucket/object-keys.ts';

@@ -1,6 +1,12 @@
+import {
+  CloudFrontClient,
+  CreateInvalidationCommand,
+  GetInvalidationCommand,
+  TooManyInvalidationsInProgress,
+} from '@aws-sdk/client-cloudfront';
 import { publishedFolder } from '../bucket/object-keys.ts';
 import * as config from '../config.ts';
-import type { Context } from '../context.ts';
+import { type Context, untilDeadline } from '../context.ts';
 import { allEnded, inParallel, inParts } from '../in-parallel.ts';
 import { decide } from '../store/decide.ts';
 import { onRevision } from '../store/items.ts';
@@ -8,7 +14,6 @@ import { nodeKey } from '../store/keys.ts';
 import { update, updating } from '../store/write.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 import { alignVersions, maxAtOnce } from './bans.ts';
-import { areCopiesDropped } from './cached-copies.ts';
 import { alignArchives } from './denied-archives.ts';
 import { endIntent, owesAlignment } from './intents.ts';
 import { followPublisher, listOwnedNodes, readCredentials, successorOf, unlist } from './moves.ts';
@@ -67,6 +72,35 @@ async function alignNode(
   if (last !== undefined && intent !== undefined)
     await update<NodeRecord>(context, node, { aligned_to: last }, [['intent', '=', intent]]);
   return 'more';
+}
+
+const cloudFront = config.configured(() => new CloudFrontClient({}));
+
+/**
+ * Makes the distribution drop its copies of a node's archives, once for each intent, and says whether it has. CloudFront
+ * answers a repeated request with what it began before, and works on few such paths at a time.
+ */
+async function areCopiesDropped(
+  context: Context,
+  DistributionId: string,
+  CallerReference: string,
+  folder: string,
+): Promise<boolean> {
+  const until = untilDeadline(context);
+  const Paths = { Quantity: 1, Items: [`/${folder}*`] };
+  const create = new CreateInvalidationCommand({
+    DistributionId,
+    InvalidationBatch: { CallerReference, Paths },
+  });
+  try {
+    const { Invalidation: begun } = await cloudFront().send(create, until);
+    const find = new GetInvalidationCommand({ DistributionId, Id: begun?.Id });
+    const { Invalidation: now } = await cloudFront().send(find, until);
+    return now?.Status === 'Completed';
+  } catch (error) {
+    if (error instanceof TooManyInvalidationsInProgress) return false;
+    throw error;
+  }
 }
 
 /** The versions of one large node must not keep the archives of others from being denied. */

@@ -7,11 +7,12 @@ import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { updating } from '../store/write.ts';
 import { lanes } from '../work/lanes.ts';
 import { owesNothing, timeText } from '../work/owe.ts';
-import { type Changed, change, changeOf, changeVersion, changeVersions, existingNode } from './changes.ts';
+import { change, changeOf, changeVersion, changeVersions, existingNode } from './changes.ts';
 import { owesAlignment } from './intents.ts';
 import { showsLatest, versionWrites } from './node-versions.ts';
 import { forgetPending, recordPending } from './pending-versions.ts';
 import {
+  type Changed,
   type NodeRecord,
   type NodeVersionRecord,
   nodeVersionRecord,

@@ -4,17 +4,28 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { decide, type Found, type Named, type Once, type Reads } from '../store/decide.ts';
 import { type Changes, type Item, withChanges } from '../store/items.ts';
-import { isSameNodeId, type Key, nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
-import { get } from '../store/read.ts';
+import {
+  historyKeysOf,
+  isSameNodeId,
+  type Key,
+  nodeKey,
+  nodeVersionKey,
+  publisherKey,
+} from '../store/keys.ts';
+import { get, queryPage } from '../store/read.ts';
 import type { Write } from '../store/write.ts';
 import { type Action, blockOf, may, type Subject } from './may.ts';
 import { owesAlignment } from './intents.ts';
-import { listVersions, rivalOf, versionWrites } from './node-versions.ts';
+import { listVersions, recordedChanges, rivalOf } from './node-versions.ts';
 import { memberOf, presentPublisher, underPresentId } from './publishers.ts';
 import {
   type Actor,
   type Change,
+  type Changed,
   historyOf,
+  type HistoryRecord,
+  historyRecord,
+  isOfPublisher,
   type NodeRecord,
   nodeRecord,
   type NodeVersionRecord,
@@ -25,12 +36,6 @@ import {
 } from './records.ts';
 
 /* Changes by people and by the administration. Each is one transaction with its history. */
-
-/** Whether something was changed, or everything was already as it should be. */
-export interface Changed<Result> {
-  result: Result;
-  changed: boolean;
-}
 
 /** What is changed, or that everything is as it should be. */
 export type Outcome<Result> =
@@ -137,7 +142,7 @@ export function existingNode(item: Item | undefined, nodeId: string): NodeRecord
   throw new ApiError('node_not_found', { message: `There is no node "${nodeId}"${meant}` });
 }
 
-interface VersionChange {
+interface OperatorChange {
   nodeId: string;
   entry: { action: string; detail?: string };
   /** Whether its archive follows. */
@@ -150,7 +155,7 @@ type VersionDecision = (current: NodeVersionRecord) => Changes<NodeVersionRecord
 export async function changeVersion(
   context: Context,
   operator: Operator,
-  { version, ...change }: VersionChange & { version: string },
+  { version, ...change }: OperatorChange & { version: string },
   decision: VersionDecision,
 ): Promise<Changed<NodeVersionRecord>> {
   const [changed] = await changeVersions(context, operator, { ...change, versions: [version] }, decision);
@@ -162,13 +167,12 @@ export async function changeVersion(
 export function changeVersions(
   context: Context,
   operator: Operator,
-  { nodeId, versions, entry, isAligned }: VersionChange & { versions: readonly string[] },
+  { nodeId, versions, entry, isAligned }: OperatorChange & { versions: readonly string[] },
   decision: VersionDecision,
 ): Promise<Changed<NodeVersionRecord>[]> {
-  const of = nodeKey(nodeId);
   const labels = new Set(versions.flatMap((version) => normalizeVersion(version) ?? []));
   const first = {
-    node: of,
+    node: nodeKey(nodeId),
     versions: { each: [...labels].map((label) => nodeVersionKey(nodeId, label)) },
   };
   const following = async ({ node, versions: named }: Found<typeof first>) => {
@@ -191,19 +195,33 @@ export function changeVersions(
     if (!one) return { result };
     const label = rest.length === 0 ? one.before.version : undefined;
     const owed = isAligned && owesAlignment(node, node.publisher_id, once.id, label);
-    const histories = changed.map(({ before }, place) =>
-      historyOf(
-        operator,
-        { of, subject: `${node.id} ${before.version}`, ...entry },
-        { ...once, id: `${once.id}-${place}` },
-      ),
-    );
-    const others = rival ? [nodeVersionRecord(rival)] : [];
-    return { writes: [...versionWrites(node, others, changed, owed || {}), ...histories], result };
+    const writes = recordedChanges(node, rival, changed, { by: operator, ...entry }, once, owed || {});
+    return { writes, result };
   });
 }
 
 export function noSuchVersion(nodeId: string, version: string): ApiError {
   const message = `The node "${nodeId}" has no version "${version}".`;
   return new ApiError('node_version_not_found', { message });
+}
+
+const maxShown = 200;
+
+/** The latest changes of a publisher or a node, the latest first. */
+export async function latestHistory(context: Context, of: Key): Promise<HistoryRecord[]> {
+  const latest = async (side: 'OWNERS' | 'REGISTRY') =>
+    (await queryPage(context, { below: historyKeysOf(of, side) }, { limit: maxShown, descending: true }))
+      .items;
+  const [byOwners, byRegistry] = await Promise.all([latest('OWNERS'), latest('REGISTRY')]);
+  return latestFirst([...byRegistry, ...byOwners].map(historyRecord)).slice(0, maxShown);
+}
+
+export function latestFirst(history: readonly HistoryRecord[]): HistoryRecord[] {
+  return history.toSorted((a, b) => Number(a.at < b.at) - Number(a.at > b.at));
+}
+
+/** What owners see of it: of the administration neither who, nor what it wrote for itself. */
+export function ownersView({ at, actor, action, subject, detail, public_reason }: HistoryRecord) {
+  if (isOfPublisher(actor)) return { at, actor, action, subject, ...(detail && { detail }) };
+  return { at, actor: 'the registry', action, subject, ...(public_reason && { detail: public_reason }) };
 }

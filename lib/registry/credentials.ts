@@ -102,18 +102,15 @@ export async function recordUse({ last_used_at = '', id, ...key }: CredentialRec
  * with the repository.
  */
 function trustFor(job: CiJob, nodeId: string, trusts: readonly TrustRecord[]): TrustRecord | ApiError {
-  const found = findTrust(
-    job,
-    nodeId,
-    trusts.filter(({ revoked_at }) => revoked_at === undefined),
-  );
+  const current = trusts.filter(({ revoked_at }) => revoked_at === undefined);
+  const found = findTrust(job, nodeId, current);
   if (!('missing' in found)) return found;
   const wasTrusted = !('missing' in findTrust(job, nodeId, trusts));
   return rejected(wasTrusted ? 'trust_revoked' : found.missing, job);
 }
 
 /** Why a publisher rejects a job with a valid token. */
-const rejections = {
+const sentences = {
   untrusted_repository: ({ repository, issuer }) =>
     `The publisher does not trust the repository ${repository} of ${issuer}.`,
   untrusted_workflow: ({ repository, workflow }) =>
@@ -133,11 +130,32 @@ const rejections = {
   token_used: () => 'The CI token was used for another node version; let the job request a new one.',
 } as const satisfies Record<string, (job: CiJob) => string>;
 
-type TrustRejection = keyof typeof rejections;
+type TrustRejection = keyof typeof sentences;
 
 function rejected(rejection: TrustRejection, job: CiJob): ApiError {
-  const message = rejections[rejection](job);
+  const message = sentences[rejection](job);
   return new ApiError('invalid_personal_access_token', { message, reason: `ci_${rejection}` });
+}
+
+type Matches = (trust: TrustRecord, job: CiJob, nodeId: string) => boolean;
+
+/** The parts of a trust, in the order in which they are compared with a job. */
+const parts: readonly [TrustRejection, Matches][] = [
+  ['untrusted_repository', isOfRepository],
+  ['untrusted_workflow', ({ workflow }, job) => workflow === job.workflow],
+  ['untrusted_job_workflow', ({ job_workflow: file }, job) => file === undefined || file === job.jobWorkflow],
+  ['untrusted_environment', ({ environment: name }, job) => name === undefined || name === job.environment],
+  ['untrusted_ref', ({ ref }, job) => ref === undefined || isRef(job.ref, ref)],
+  ['untrusted_event', ({ event }, job) => job.isUsualEvent || event === job.event],
+  ['untrusted_node', ({ node_id: id }, _, nodeId) => id === undefined || isSameNodeId(id, nodeId)],
+];
+
+function isOfRepository({ issuer, repository }: TrustRecord, job: CiJob): boolean {
+  return issuer === job.issuer && repository.toLowerCase() === job.repository.toLowerCase();
+}
+
+function isRef(ref: string, trusted: string): boolean {
+  return trusted.endsWith('*') ? ref.startsWith(trusted.slice(0, -1)) : ref === trusted;
 }
 
 function findTrust(
@@ -145,35 +163,16 @@ function findTrust(
   nodeId: string,
   trusts: readonly TrustRecord[],
 ): TrustRecord | { missing: TrustRejection } {
-  const ofRepository = trusts.filter(
-    ({ issuer, repository }) =>
-      issuer === job.issuer && repository.toLowerCase() === job.repository.toLowerCase(),
-  );
-  const ofWorkflow = ofRepository.filter(({ workflow }) => workflow === job.workflow);
-  const ofJobWorkflow = ofWorkflow.filter(
-    ({ job_workflow }) => job_workflow === undefined || job_workflow === job.jobWorkflow,
-  );
-  const ofEnvironment = ofJobWorkflow.filter(
-    ({ environment }) => environment === undefined || environment === job.environment,
-  );
-  const ofRef = ofEnvironment.filter((trust) => isRefOf(job, trust));
-  const ofEvent = ofRef.filter(({ event }) => job.isUsualEvent || event === job.event);
-  const [trust] = ofEvent.filter(({ node_id }) => node_id === undefined || isSameNodeId(node_id, nodeId));
-  if (ofRepository.length === 0) return { missing: 'untrusted_repository' };
-  if (ofWorkflow.length === 0) return { missing: 'untrusted_workflow' };
-  if (ofJobWorkflow.length === 0) return { missing: 'untrusted_job_workflow' };
-  if (ofEnvironment.length === 0) return { missing: 'untrusted_environment' };
-  if (ofRef.length === 0) return { missing: 'untrusted_ref' };
-  if (ofEvent.length === 0) return { missing: 'untrusted_event' };
-  if (!trust) return { missing: 'untrusted_node' };
+  let left = trusts;
+  for (const [missing, matches] of parts) {
+    left = left.filter((trust) => matches(trust, job, nodeId));
+    if (left.length === 0) return { missing };
+  }
   // Ids pinned by one trust apply to the whole repository: a new repository of the same name matches no
   // trust.
-  return ofRepository.every((each) => hasIdsOf(job, each)) ? trust : { missing: 'repository_replaced' };
-}
-
-function isRefOf(job: CiJob, { ref }: TrustRecord): boolean {
-  if (ref === undefined) return true;
-  return ref.endsWith('*') ? job.ref.startsWith(ref.slice(0, -1)) : job.ref === ref;
+  const isReplaced = trusts.some((each) => isOfRepository(each, job) && !hasIdsOf(job, each));
+  const [trust] = left;
+  return trust && !isReplaced ? trust : { missing: 'repository_replaced' };
 }
 
 function hasIdsOf(job: CiJob, { repository_id, owner_id }: TrustRecord): boolean {

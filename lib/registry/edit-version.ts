@@ -10,15 +10,14 @@ import { updating, type Write } from '../store/write.ts';
 import { isIn } from '../work/lanes.ts';
 import { owe } from '../work/owe.ts';
 import { blockOf, may } from './may.ts';
-import { isDownloadable, listVersions, maxVersionBytes, rivalOf, versionWrites } from './node-versions.ts';
+import { isDownloadable, listVersions, maxVersionBytes, recordedChanges, rivalOf } from './node-versions.ts';
 import { requireFits } from './nodes.ts';
 import { dropping } from './pending-versions.ts';
 import { presentPublisher, underPresentId } from './publishers.ts';
 import {
+  type Changed,
   type Actor,
   begunRecord,
-  historyOf,
-  type NodeRecord,
   type NodeVersionRecord,
   nodeRecord,
   nodeVersionRecord,
@@ -49,34 +48,15 @@ export function isEdit(
   );
 }
 
-interface Edit {
-  node: NodeRecord;
-  version: NodeVersionRecord;
-  /** The one that the node would show instead. */
-  rival: NodeVersionRecord | undefined;
-  input: NodeVersionInput;
-  actor: string;
+type Edit = Pick<NodeVersionInput, (typeof editableFields)[number]>;
+
+export function edited(version: NodeVersionRecord, edit: Edit): NodeVersionRecord {
+  const after = withChanges(version, edit);
+  requireFits(after, maxVersionBytes);
+  return after;
 }
 
-/** A published version after an edit, and the writes, with its history. */
-export function editVersion(
-  { node, version, rival, input: { deprecated, changelog }, actor }: Edit,
-  once: Once,
-): { edited: NodeVersionRecord; writes: Write[] } {
-  const changes = { deprecated, changelog };
-  const edited = withChanges(version, changes);
-  requireFits(edited, maxVersionBytes);
-  const history = {
-    of: nodeKey(node.id),
-    action: 'node-version edit',
-    subject: `${node.id} ${version.version}`,
-    detail: describe(changes),
-  };
-  const writes = versionWrites(node, rival ? [rival] : [], [{ before: version, changes }]);
-  return { edited, writes: [...writes, historyOf(actor, history, once)] };
-}
-
-function describe({ deprecated, changelog }: Pick<NodeVersionInput, 'deprecated' | 'changelog'>): string {
+export function describeEdit({ deprecated, changelog }: Edit): string {
   return [
     ...(deprecated === undefined ? [] : [deprecated ? 'deprecated' : 'not deprecated']),
     ...(changelog === undefined ? [] : ['changelog']),
@@ -107,12 +87,6 @@ interface NamedVersion {
   reason?: string | undefined;
 }
 
-interface ChangedVersion {
-  version: NodeVersionRecord;
-  /** Undefined if it was as requested. */
-  change?: 'withdraw' | 'restore' | 'drop' | 'edit';
-}
-
 const withdrawal = {
   status: withdrawn,
   status_reason: 'Its publisher has withdrawn this version.',
@@ -123,7 +97,10 @@ const withdrawal = {
  * Takes a published version out of every list: those who name it still download it, and its label stays
  * taken. Drops a pending one: its label is free again.
  */
-export function withdrawVersion(context: Context, request: NamedVersion): Promise<ChangedVersion> {
+export function withdrawVersion(
+  context: Context,
+  request: NamedVersion,
+): Promise<Changed<NodeVersionRecord>> {
   return changeNamed(context, request, 'withdraw version', (version) => {
     const { status, status_reason, status_reason_code } = version;
     if (status === withdrawn) return undefined;
@@ -136,7 +113,7 @@ export function withdrawVersion(context: Context, request: NamedVersion): Promis
   });
 }
 
-export function restoreVersion(context: Context, request: NamedVersion): Promise<ChangedVersion> {
+export function restoreVersion(context: Context, request: NamedVersion): Promise<Changed<NodeVersionRecord>> {
   return changeNamed(context, request, 'restore version', ({ status, before_withdrawal }) => {
     if (status !== withdrawn) return undefined;
     return { status_reason: null, status_reason_code: null, ...before_withdrawal, before_withdrawal: null };
@@ -147,27 +124,26 @@ export function restoreVersion(context: Context, request: NamedVersion): Promise
 export function editOwnVersion(
   context: Context,
   request: NamedVersion,
-  fields: Pick<Changes<NodeVersionRecord>, (typeof editableFields)[number]>,
-): Promise<ChangedVersion> {
-  return changeNamed(context, request, 'edit own version', (version) => {
-    const after = withChanges(version, fields);
-    requireFits(after, maxVersionBytes);
-    return isDeepStrictEqual(after, version) ? undefined : fields;
-  });
+  edit: Edit,
+): Promise<Changed<NodeVersionRecord>> {
+  const named = { ...request, reason: describeEdit(edit) };
+  return changeNamed(context, named, 'edit own version', (version) =>
+    isDeepStrictEqual(edited(version, edit), version) ? undefined : edit,
+  );
 }
 
-const changeNames = {
-  'withdraw version': 'withdraw',
-  'restore version': 'restore',
-  'edit own version': 'edit',
+const entries = {
+  'withdraw version': 'node-version withdraw',
+  'restore version': 'node-version restore',
+  'edit own version': 'node-version edit',
 } as const;
 
 function changeNamed(
   context: Context,
   { nodeId, versionId, by, reason, ...request }: NamedVersion,
-  action: keyof typeof changeNames,
+  action: keyof typeof entries,
   changesOf: (version: NodeVersionRecord) => Changes<NodeVersionRecord> | 'drop' | undefined,
-): Promise<ChangedVersion> {
+): Promise<Changed<NodeVersionRecord>> {
   const following = async ({ node }: { node: Item | undefined }) => {
     const listed = await listVersions(context, nodeId);
     const rival = rivalOf(nodeRecord(node), versionId, listed);
@@ -177,7 +153,7 @@ function changeNamed(
     note({ publisher_id: publisherId, node_id: nodeId });
     const keys = { publisher: publisherKey(publisherId), begun: begunVersionsKey(publisherId) };
     const first = { ...keys, node: nodeKey(nodeId), block: blockOf(by) };
-    return decide(context, { first, following }, (found, once): Decision<ChangedVersion> => {
+    return decide(context, { first, following }, (found, once): Decision<Changed<NodeVersionRecord>> => {
       const { node, version } = may(by, action, {
         block: found.block,
         publisher: presentPublisher(found.publisher, publisherId),
@@ -186,18 +162,14 @@ function changeNamed(
         version: nodeVersionRecord(found.version),
       });
       const changes = changesOf(version);
-      if (changes === undefined) return { result: { version } };
+      if (changes === undefined) return { result: { result: version, changed: false } };
+      const entry = { by, action: entries[action], detail: reason };
       if (changes === 'drop') {
-        const writes = dropping(node, version, begunRecord(found.begun), { by, detail: reason }, once);
-        return { writes, result: { version, change: changes } };
+        const writes = dropping(node, version, begunRecord(found.begun), entry, once);
+        return { writes, result: { result: version, changed: true } };
       }
-      const change = changeNames[action];
-      const subject = `${node.id} ${version.version}`;
-      const entry = { of: nodeKey(node.id), action: `node-version ${change}`, subject, detail: reason };
-      const others = found.rival ? [nodeVersionRecord(found.rival)] : [];
-      const writes = versionWrites(node, others, [{ before: version, changes }]);
-      const result = { version: withChanges(version, changes), change };
-      return { writes: [...writes, historyOf(by, entry, once)], result };
+      const writes = recordedChanges(node, found.rival, [{ before: version, changes }], entry, once);
+      return { writes, result: { result: withChanges(version, changes), changed: true } };
     });
   });
 }

@@ -8,8 +8,7 @@ import { invitationKey } from '../store/keys.ts';
 import { queryAll } from '../store/read.ts';
 import { deleting, putting, updating } from '../store/write.ts';
 import { changeOf } from './changes.ts';
-import { listing } from './memberships.ts';
-import { memberOf, memberWithId } from './publishers.ts';
+import { listing, memberOf, memberWithId } from './publishers.ts';
 import {
   type InvitationRecord,
   invitationRecord,

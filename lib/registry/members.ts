@@ -3,12 +3,12 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { type Item, onRevision, present, withChanges } from '../store/items.ts';
 import { deleting, updating } from '../store/write.ts';
-import { type Changed, changeOf } from './changes.ts';
+import { changeOf } from './changes.ts';
 import { credentialsIn } from './invitations.ts';
-import { listing, unlisting } from './memberships.ts';
 import { may } from './may.ts';
-import { memberOf } from './publishers.ts';
+import { listing, memberOf, unlisting } from './publishers.ts';
 import {
+  type Changed,
   type Actor,
   type CredentialRecord,
   type InvitationRecord,

@@ -6,12 +6,13 @@ import { absent, always, type Item, onRevision, withChanges } from '../store/ite
 import { type Key, nodeKey, ownedNodeKey, publisherKey } from '../store/keys.ts';
 import { get, queryAll } from '../store/read.ts';
 import { checking, deleting, putting, remove, updating, type Write } from '../store/write.ts';
-import { type Changed, change, existingNode, existingPublisher } from './changes.ts';
+import { change, existingNode, existingPublisher } from './changes.ts';
 import { owesAlignment } from './intents.ts';
 import { may } from './may.ts';
 import { credentialsIn } from './invitations.ts';
 import { movedTo } from './publishers.ts';
 import {
+  type Changed,
   type CredentialRecord,
   credentialRecord,
   historyOf,

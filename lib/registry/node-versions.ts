@@ -8,12 +8,15 @@ import {
   Provenance,
 } from '@node-registry/registry-rules/schemas/node-version';
 import { compareVersions, isPreRelease } from '@node-registry/registry-rules/version-label';
-import { type Changes, onRevision, withChanges } from '../store/items.ts';
+import type { Once } from '../store/decide.ts';
+import { type Changes, type Item, onRevision, withChanges } from '../store/items.ts';
 import { type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { query } from '../store/read.ts';
 import { updating, type Write } from '../store/write.ts';
 import { nextLook, owe, timeText } from '../work/owe.ts';
 import {
+  type Actor,
+  historyOf,
   type ListedVersion,
   listedVersion,
   type NodeRecord,
@@ -115,6 +118,29 @@ export function versionWrites(
     // An extraction that ends meanwhile changes the chosen version without its node.
     ...(chosen ? [updating<NodeVersionRecord>(chosen, {}, onRevision(chosen))] : []),
   ];
+}
+
+interface Entry {
+  by: Actor | string;
+  action: string;
+  detail?: string | undefined;
+}
+
+/** What changes versions of a node, each with its history. */
+export function recordedChanges(
+  node: NodeRecord,
+  rival: Item | undefined,
+  changed: readonly VersionChange[],
+  { by, ...entry }: Entry,
+  { id, now }: Once,
+  nodeChanges: Changes<NodeRecord> = {},
+): Write[] {
+  const others = rival ? [nodeVersionRecord(rival)] : [];
+  const histories = changed.map(({ before: { version } }, place) => {
+    const change = { of: nodeKey(node.id), subject: `${node.id} ${version}`, ...entry };
+    return historyOf(by, change, { id: `${id}-${place}`, now });
+  });
+  return [...versionWrites(node, others, changed, nodeChanges), ...histories];
 }
 
 function shownBy({ latest_version }: NodeRecord): VersionCopy[] {

@@ -3,16 +3,9 @@ import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
-import type { Once } from '../store/decide.ts';
+import type { Beside, Decision, Once } from '../store/decide.ts';
 import { always, type Changes, type Condition, onRevision, Plus } from '../store/items.ts';
-import {
-  begunVersionsKey,
-  type Key,
-  keyName,
-  nodeKey,
-  nodeVersionKey,
-  publishingKey,
-} from '../store/keys.ts';
+import { begunVersionsKey, type Key, keyName, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { deleting, update, updating, type Write } from '../store/write.ts';
 import { dayMs, dayOf, secondsLeft } from '../windows.ts';
 import {
@@ -21,14 +14,13 @@ import {
   historyOf,
   type NodeRecord,
   type NodeVersionRecord,
-  type PublishingRecord,
   type PublisherRecord,
   pending,
 } from './records.ts';
 
 /*
- * The limits of a publisher. Its item counts its new nodes of the day, and another one has an entry for each version that
- * it began to publish. An entry is taken before the version is registered, so the limit is exact, and leaves when the
+ * The limits of a publisher. One item counts its new nodes of the day, and has an entry for each version that it began to
+ * publish. An entry is taken before the version is registered, so the limit is exact, and leaves when the
  * archive has arrived, or the version is dropped or moved. If that was lost, or its publish died, it leaves when the limit
  * is reached: then each version is looked up. A full item is remembered for a minute, because the lookup is expensive.
  */
@@ -84,21 +76,28 @@ export function newNodesADay({ new_nodes_per_day }: PublisherRecord): number | u
   return limits.length > 0 ? Math.min(...limits) : undefined;
 }
 
-/** The entries of versions that are no longer pending, or the error if there is no room for another. */
-export function roomFor(
-  publishing: PublishingRecord | undefined,
+interface Admission extends Pick<Decision<unknown>, 'before' | 'beside'> {
+  error?: ApiError;
+}
+
+/** How the publish of a version, which may be pending already, takes its entry; or the error if there is no room. */
+export function admit(
+  own: Begun,
   begun: BegunRecord | undefined,
+  { isPending, nodesADay }: { isPending: boolean; nodesADay: number | undefined },
   lookedUp: readonly NodeVersionRecord[],
-  nodesADay: number | undefined,
-): { gone: EntryName[] } | { error: ApiError; isFull?: true } {
+): Admission {
+  // That of a publish that died may be left.
+  if (isBegun(begun, own)) return {};
+  if (isPending) return { beside: [(context) => recordPending(context, own)] };
   const { MAX_PENDING_VERSIONS } = config.publishing();
   const now = Date.now();
-  const nodesToday = publishing?.[`nodes:${dayOf(now)}`] ?? 0;
+  const nodesToday = begun?.[`nodes:${dayOf(now)}`] ?? 0;
   if (nodesADay !== undefined && nodesToday >= nodesADay) {
     const message = `A publisher can publish ${nodesADay} new nodes a day; try again after midnight UTC.`;
     return { error: tooMany(message, secondsLeft('day', now)) };
   }
-  if (!isFull(begun)) return { gone: [] };
+  if (!isFull(begun)) return { before: (context) => takeEntry(context, own, []) };
   const message = `${MAX_PENDING_VERSIONS} versions of this publisher wait for their archives; upload those first.`;
   const seconds = secondsFull(begun);
   if (seconds > 0) return { error: tooMany(message, seconds) };
@@ -107,19 +106,18 @@ export function roomFor(
     status === pending && begunVersionsKey(publisher_id).pk === begun?.pk;
   const waiting = new Set(lookedUp.filter(isWaiting).map((version) => keyName(version)));
   const gone = oldEntries(begun).filter((name) => !waiting.has(keyName(keyOfEntry(name))));
-  return gone.length > 0 ? { gone } : { error: tooMany(message, pendingRetrySeconds), isFull: true };
+  if (gone.length > 0) return { before: (context) => takeEntry(context, own, gone) };
+  const full = { full_until: now + pendingRetrySeconds * 1000 };
+  const remember: Beside = (context) => changeBegun(context, own.publisherId, full, always);
+  return { error: tooMany(message, pendingRetrySeconds), beside: [remember] };
 }
 
-export function isBegun(begun: BegunRecord | undefined, version: Omit<Begun, 'publisherId'>): boolean {
+function isBegun(begun: BegunRecord | undefined, version: Omit<Begun, 'publisherId'>): boolean {
   return begun?.[entryName(version)] !== undefined;
 }
 
 /** Takes an entry in place of those that are gone. False if another publish was faster. */
-export async function takeEntry(
-  context: Context,
-  begun: Begun,
-  gone: readonly EntryName[],
-): Promise<boolean> {
+async function takeEntry(context: Context, begun: Begun, gone: readonly EntryName[]): Promise<boolean> {
   const changes: Changes<BegunRecord> = { open: new Plus(1 - gone.length), [entryName(begun)]: Date.now() };
   for (const each of gone) changes[each] = null;
   const max = config.publishing().MAX_PENDING_VERSIONS - 1 + gone.length;
@@ -143,17 +141,18 @@ export async function forgetPending(context: Context, begun: Begun): Promise<voi
   await changeBegun(context, begun.publisherId, changes, [[entryName(begun), 'exists']]);
 }
 
-export function rememberFull(context: Context, publisherId: string): Promise<void> {
-  return changeBegun(context, publisherId, { full_until: Date.now() + pendingRetrySeconds * 1000 }, always);
-}
-
 async function changeBegun(
   context: Context,
   publisherId: string,
   changes: Changes<BegunRecord>,
   when: Condition<BegunRecord>,
+  options?: { isRepeatable: boolean },
 ): Promise<void> {
-  await update<BegunRecord>(context, begunVersionsKey(publisherId), changes, when).catch(warn(publisherId));
+  const key = begunVersionsKey(publisherId);
+  // A failure leaves something uncounted, which later publishes tolerate.
+  await update<BegunRecord>(context, key, changes, when, options).catch((error: unknown) =>
+    log('warn', 'publishing_limits', { publisher_id: publisherId, ...describeError(error) }),
+  );
 }
 
 /** What drops a version that no archive has come for: its label is free again, and its entry leaves with it. */
@@ -179,15 +178,9 @@ export function dropping(
 /** Call once the node exists: of concurrent publishes of one new node, only one creates it. */
 export async function countNewNode(context: Context, publisherId: string): Promise<void> {
   const now = Date.now();
-  const changes: Changes<PublishingRecord> = { [`nodes:${dayOf(now - dayMs)}`]: null };
+  const changes: Changes<BegunRecord> = { [`nodes:${dayOf(now - dayMs)}`]: null };
   changes[`nodes:${dayOf(now)}`] = new Plus(1);
-  const [key, once] = [publishingKey(publisherId), { isRepeatable: false }];
-  await update<PublishingRecord>(context, key, changes, always, once).catch(warn(publisherId));
-}
-
-/** A failure here leaves something uncounted, which later publishes tolerate. */
-function warn(publisherId: string): (error: unknown) => void {
-  return (error) => log('warn', 'publishing_limits', { publisher_id: publisherId, ...describeError(error) });
+  await changeBegun(context, publisherId, changes, always, { isRepeatable: false });
 }
 
 function tooMany(message: string, seconds: number): ApiError {

@@ -8,10 +8,17 @@ import { newPublishersKey, personKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { putting, updating, type Write } from '../store/write.ts';
 import { dayOf, secondsLeft } from '../windows.ts';
-import { type Changed, change, changeOf } from './changes.ts';
+import { change, changeOf } from './changes.ts';
 import { blockOf, may } from './may.ts';
-import { listing } from './memberships.ts';
-import { type Actor, type MadeRecord, madeRecord, type PublisherRecord, publisherRecord } from './records.ts';
+import { listing } from './publishers.ts';
+import {
+  type Changed,
+  type Actor,
+  type MadeRecord,
+  madeRecord,
+  type PublisherRecord,
+  publisherRecord,
+} from './records.ts';
 
 /* Publishers and their profiles. */
 

@@ -10,15 +10,14 @@ import { type Caller, callerName } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
-import { type Beside, type Decision, decide, type Found, type Once } from '../store/decide.ts';
-import { absent, type Changes, Plus, withChanges } from '../store/items.ts';
+import { type Decision, decide, type Found, type Once } from '../store/decide.ts';
+import { absent, type Changes, onRevision, Plus, withChanges } from '../store/items.ts';
 import {
   begunVersionsKey,
   nodeKey,
   nodeVersionKey,
   ownedNodeKey,
   publisherKey,
-  publishingKey,
   trustKey,
 } from '../store/keys.ts';
 import { putting, updating, type Write } from '../store/write.ts';
@@ -29,29 +28,21 @@ import {
   keyOfCredential,
   recordUse,
 } from './credentials.ts';
-import { editVersion, extractAgain, isEdit } from './edit-version.ts';
+import { describeEdit, edited, extractAgain, isEdit } from './edit-version.ts';
 import { ask, blockOf, may } from './may.ts';
 import {
   awaitedUpload,
   listVersions,
   maxVersionBytes,
   nodeVersionView,
+  recordedChanges,
   rivalOf,
   versionFields,
   waitForUpload,
   waitingForUpload,
 } from './node-versions.ts';
 import { changedFields, mayChange, nodeChanges, requireFits, requireNodeFits } from './nodes.ts';
-import {
-  countNewNode,
-  isBegun,
-  newNodesADay,
-  recordPending,
-  rememberFull,
-  roomFor,
-  takeEntry,
-  toLookUp,
-} from './pending-versions.ts';
+import { admit, countNewNode, newNodesADay, toLookUp } from './pending-versions.ts';
 import { memberOf, presentPublisher, underPresentId } from './publishers.ts';
 import {
   begunRecord,
@@ -63,7 +54,6 @@ import {
   pending,
   pickFields,
   type PublisherRecord,
-  publishingRecord,
   trustRecord,
 } from './records.ts';
 
@@ -115,7 +105,7 @@ export async function findAwaitedUpload(
   { id }: NodeVersion,
 ): Promise<Upload | undefined> {
   const standing = await ofPresentPublisher(publication, (present) =>
-    decide(context, { first: standingReads(present) }, (found) => ({ result: standingOf(present, found) })),
+    decide(context, { first: readsOf(present) }, (found) => ({ result: standingOf(present, found) })),
   );
   may(publication.caller, 'publish version', standing);
   const { version: registered } = standing;
@@ -135,8 +125,8 @@ function ofPresentPublisher<Result>(
   });
 }
 
-/** What a publish is about. */
-function standingReads(publication: Publication) {
+/** Everything that it depends on, in one round trip. */
+function readsOf(publication: Publication) {
   const { publisherId, nodeId, version, job, caller } = publication;
   return {
     publisher: publisherKey(publisherId),
@@ -146,15 +136,6 @@ function standingReads(publication: Publication) {
     trusts: { below: job && trustKey(publisherId, '') },
     // A token alone, or a job, is stopped by its own end.
     block: blockOf(caller),
-  };
-}
-
-/** Everything that it depends on, in one round trip. */
-function readsOf(publication: Publication) {
-  const { publisherId } = publication;
-  return {
-    ...standingReads(publication),
-    publishing: publishingKey(publisherId),
     begun: begunVersionsKey(publisherId),
   };
 }
@@ -173,7 +154,7 @@ async function moreReadsOf(context: Context, publication: Publication, found: Fi
   };
 }
 
-function standingOf(publication: Publication, found: Found<ReturnType<typeof standingReads>>) {
+function standingOf(publication: Publication, found: FirstFound) {
   const { publisherId, nodeId, version } = publication;
   const publisher = presentPublisher(found.publisher, publisherId);
   const credential = acceptCredential(
@@ -200,7 +181,6 @@ function decidePublish(
   once: Once,
 ): Decision<Registration & { isCounted: boolean }> {
   const { publisherId, nodeId, caller } = publication;
-  const [publishing, begun] = [publishingRecord(found.publishing), begunRecord(found.begun)];
   const standing = standingOf(publication, found);
   const { version, node } = standing;
   const isEdited = version && node && isEdit(version, publication);
@@ -213,34 +193,32 @@ function decidePublish(
   const { credential } = allowed;
   const used = () => recordUse(credential.record);
   if (isEdited) {
-    const edit = { node, version, rival: nodeVersionRecord(found.rival), input: publication.version };
-    const { edited, writes } = editVersion({ ...edit, actor: actorOf(caller, credential) }, once);
+    const { deprecated, changelog } = publication.version;
+    const changes = { deprecated, changelog };
+    const after = edited(version, changes);
+    const by = actorOf(caller, credential);
+    const entry = { by, action: 'node-version edit', detail: describeEdit(changes) };
+    const writes = recordedChanges(node, found.rival, [{ before: version, changes }], entry, once);
     // No version waits for this upload, so an archive put to its URL is deleted.
-    const upload = awaitedUpload({ ...edited, upload_id: uploadId });
-    const result = { version: nodeVersionView(edited), upload, isCounted: false };
+    const upload = awaitedUpload({ ...after, upload_id: uploadId });
+    const result = { version: nodeVersionView(after), upload, isCounted: false };
     return { writes: [...writes, ...credential.writes], beside: [used], result };
   }
   const record = pendingVersion(publication, uploadId, { ...allowed, credential }, once);
   const writes = [
     ...writeNode(publication, node, version === undefined, once),
-    writeVersion(record, version),
+    putting(record, version ? [['id', '=', version.id], ...onRevision(version)] : absent),
     ...credential.writes,
   ];
   const nodesADay = node ? undefined : newNodesADay(allowed.publisher);
   const own = { publisherId, nodeId, version: record.version };
-  // A publish that died may have left its entry.
-  const isOwnBegun = isBegun(begun, own);
-  const room =
-    version || isOwnBegun
-      ? { gone: [] }
-      : roomFor(publishing, begun, found.lookedUp.map(nodeVersionRecord), nodesADay);
-  if ('error' in room)
-    return { error: room.error, beside: room.isFull ? [(each) => rememberFull(each, publisherId)] : [] };
-  const before = version || isOwnBegun ? undefined : (each: Context) => takeEntry(each, own, room.gone);
-  const beside: Beside[] = [used];
-  if (version && !isOwnBegun) beside.push((each) => recordPending(each, own));
+  const limits = { isPending: version !== undefined, nodesADay };
+  const lookedUp = found.lookedUp.map(nodeVersionRecord);
+  const { error, before, beside = [] } = admit(own, begunRecord(found.begun), limits, lookedUp);
+  if (error) return { error, beside };
   const result = { version: pickFields(record, NodeVersion), upload: awaitedUpload(record) };
-  return { before, writes, beside, result: { ...result, isCounted: nodesADay !== undefined } };
+  const isCounted = nodesADay !== undefined;
+  return { before, writes, beside: [used, ...beside], result: { ...result, isCounted } };
 }
 
 function actorOf(caller: Caller | undefined, { kept }: AcceptedCredential): string {
@@ -345,13 +323,4 @@ function requireActiveStatus(status: NodeInput['status']): void {
   if (!status || status === 'NodeStatusActive') return;
   const message = 'cannot be changed by a publish; update the node instead';
   throw new ApiError('invalid_request', { details: [{ path: 'body.node.status', message }] });
-}
-
-function writeVersion(record: NodeVersionRecord, begun: NodeVersionRecord | undefined): Write {
-  if (!begun) return putting(record, absent);
-  return putting(record, [
-    ['id', '=', begun.id],
-    ['status', '=', begun.status],
-    ['revision', '=', begun.revision],
-  ]);
 }

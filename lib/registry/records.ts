@@ -197,13 +197,8 @@ interface Shown {
 /** The fields that a ban puts aside, and that lifting it restores. */
 type BeforeBan = Shown & Pick<NodeVersionRecord, 'pending_shard' | 'pending_since'>;
 
-/** The counter for a publisher's limit: how many new nodes it has on a day. */
-export interface PublishingRecord extends Key, Partial<Record<`nodes:${string}`, number>> {
-  revision: number;
-}
-
-/** The versions that a publisher began to publish, and when, in milliseconds. */
-export interface BegunRecord extends Key, Partial<Record<`v@${string}`, number>> {
+/** The versions that a publisher began to publish, and when, in milliseconds; and its new nodes of a day. */
+export interface BegunRecord extends Key, Partial<Record<`v@${string}` | `nodes:${string}`, number>> {
   revision: number;
   /** The number of entries: a condition can't count them. */
   open?: number;
@@ -285,7 +280,6 @@ export const membershipRecord = typedRead<MembershipRecord>();
 export const madeRecord = typedRead<MadeRecord>();
 export const trustRecord = typedRead<TrustRecord>();
 export const idTokenRecord = typedRead<IdTokenRecord>();
-export const publishingRecord = typedRead<PublishingRecord>();
 export const begunRecord = typedRead<BegunRecord>();
 export const nodeRecord = typedRead<NodeRecord>();
 export const nodeVersionRecord = typedRead<NodeVersionRecord>();
@@ -338,6 +332,12 @@ export interface Change {
   action: string;
   subject: string;
   detail?: string | undefined;
+}
+
+/** Whether something was changed, or everything was already as it should be. */
+export interface Changed<Result> {
+  result: Result;
+  changed: boolean;
 }
 
 /** The administration, under the name that the history has. */

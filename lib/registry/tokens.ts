@@ -10,8 +10,9 @@ import { type Key, personalAccessTokenKey } from '../store/keys.ts';
 import { queryAll } from '../store/read.ts';
 import { putting, updating, type Write } from '../store/write.ts';
 import { dayMs } from '../windows.ts';
-import { type Changed, changeOf } from './changes.ts';
+import { changeOf } from './changes.ts';
 import {
+  type Changed,
   type Actor,
   type CredentialRecord,
   type PublisherRecord,

@@ -5,8 +5,8 @@ import { absent } from '../store/items.ts';
 import { trustKey } from '../store/keys.ts';
 import { queryAll } from '../store/read.ts';
 import { putting } from '../store/write.ts';
-import { type Changed, changeOf } from './changes.ts';
-import { type Actor, type TrustRecord, trustRecord } from './records.ts';
+import { changeOf } from './changes.ts';
+import { type Changed, type Actor, type TrustRecord, trustRecord } from './records.ts';
 import { endCredential, inOrder, makerOf, standing } from './tokens.ts';
 
 /* The CI jobs that a publisher trusts. */

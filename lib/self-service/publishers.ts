@@ -1,9 +1,8 @@
 import type { Context } from '../context.ts';
 import { contracts } from '../contracts/self-service/publishers.ts';
 import { ApiError } from '../errors.ts';
-import { findPublisher, seePublisher } from '../registry/changes.ts';
+import { findPublisher, latestHistory, ownersView, seePublisher } from '../registry/changes.ts';
 import { editOwnVersion, restoreVersion, withdrawVersion } from '../registry/edit-version.ts';
-import { latestHistory, ownersView } from '../registry/history.ts';
 import { listVersions, nodeVersionView } from '../registry/node-versions.ts';
 import { nodeView } from '../registry/nodes.ts';
 import { numbersRecord } from '../registry/numbers.ts';
@@ -85,10 +84,10 @@ export const publisherRoutes = peopleRoutes(contracts, {
     const { changelog, deprecated, status } = body;
     const request = { ...path, by: caller };
     let version: NodeVersionRecord | undefined;
-    if (status) version = (await restoreVersion(context, request)).version;
+    if (status) version = (await restoreVersion(context, request)).result;
     // An empty edit is one as well: the answer is the version.
     if (!version || changelog !== undefined || deprecated !== undefined)
-      version = (await editOwnVersion(context, request, { changelog, deprecated })).version;
+      version = (await editOwnVersion(context, request, { changelog, deprecated })).result;
     return nodeVersionView(version);
   },
   async deleteNodeVersion({ path, caller, context }) {

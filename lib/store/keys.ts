@@ -8,8 +8,7 @@
  *   publishers of a person            PERSON#<member id>        PUBLISHER#<folded id>       one query lists them
  *   and how many the person made      PERSON#<member id>        PERSON
  *   publishers that people made       NEW_PUBLISHERS            <day>                       expires by `ttl`
- *   new nodes of a publisher          PUBLISHER#<folded id>     PUBLISHING                  by day
- *   versions that it began to publish PENDING#<folded>          VERSIONS                    an entry each
+ *   versions that it began to publish PENDING#<folded>          VERSIONS                    an entry each, and new nodes by day
  *   nodes of a publisher              OWNED#<folded id>         NODE#<folded id>            one query lists them
  *   node                              NODE#<folded id>          NODE
  *   numbers of a node                 NODE#<folded id>          NUMBERS                     apart from its revision
@@ -98,10 +97,6 @@ function publisherPartition(publisherId: string): string {
 
 export function publisherKey(publisherId: string): Key {
   return { pk: publisherPartition(publisherId), sk: 'PUBLISHER' };
-}
-
-export function publishingKey(publisherId: string): Key {
-  return { pk: publisherPartition(publisherId), sk: 'PUBLISHING' };
 }
 
 /** The publishers that a person has made are counted there. */

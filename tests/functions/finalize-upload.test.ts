@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
 import { deleteObject, findObject, s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
-import { latestHistory, ownersView } from '../../lib/registry/history.ts';
+import { latestHistory, ownersView } from '../../lib/registry/changes.ts';
 import type { Item } from '../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { begunVersionsKey, nodeVersionKey, publishingKey } from '../../../lib/store/keys.ts';
+import { begunVersionsKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
 import { stopDate } from '@node-registry/testing/clock';
 import { failCalls, intercept } from '../../support/intercept.ts';
@@ -74,7 +74,7 @@ describe('429 too_many_requests', () => {
     token = await addToken(publisherId, 3);
     const nextDay = await afterSeconds(Number(headers['retry-after']), () => publish('c'));
     expect(nextDay.status).toBe(201);
-    const days = Object.keys((await storedItem(publishingKey(publisherId))) ?? {}).filter((name) =>
+    const days = Object.keys((await storedItem(begunVersionsKey(publisherId))) ?? {}).filter((name) =>
       name.startsWith('nodes:'),
     );
     expect(days).toHaveLength(1);
@@ -108,7 +108,7 @@ describe('429 too_many_requests', () => {
 
     expect([again.status, again.body.error]).toEqual([429, 'too_many_requests']);
     expect(again.headers['retry-after']).toBe('41');
-    expect(reads).toEqual([7]);
+    expect(reads).toEqual([6]);
   });
 
   test('counts a new node once, however many publishes of it run at once', async () => {
@@ -116,7 +116,7 @@ describe('429 too_many_requests', () => {
     await Promise.all(versions.map((version) => publish('matrix', version)));
     const today = new Date().toISOString().slice(0, 10);
 
-    expect(await storedItem(publishingKey(publisherId))).toMatchObject({ [`nodes:${today}`]: 1 });
+    expect(await storedItem(begunVersionsKey(publisherId))).toMatchObject({ [`nodes:${today}`]: 1 });
   });
 
   test('ends for versions that have their archive, or another publisher, though that was lost', async () => {
@@ -164,7 +164,7 @@ describe('the pending versions of a publisher', () => {
     expect((await publish('n', '2.0.0')).status).toBe(201);
   });
 
-  test('costs one write, and none in the item of the publisher', async () => {
+  test('costs one write', async () => {
     await addNode(publisherId, `n-${publisherId}`);
     const writes: string[] = [];
     intercept(dynamodb, ({ command, input, send }) => {
@@ -174,13 +174,11 @@ describe('the pending versions of a publisher', () => {
     for (const version of versions) await publish('n', version);
 
     expect(writes.filter((write) => write.includes('PENDING#'))).toHaveLength(3);
-    expect(writes.join()).not.toContain('PUBLISHING');
   });
 
   test('logs a note that fails, and rejects no publish', async () => {
-    const { pk } = publishingKey(publisherId);
     intercept(dynamodb, async ({ command, input, send }) => {
-      if (command === 'UpdateItemCommand' && JSON.stringify(input).includes(`{"S":"${pk}"}`))
+      if (command === 'UpdateItemCommand' && JSON.stringify(input).includes('"nodes:'))
         throw new Error('The store is down.');
       return send();
     });

@@ -5,13 +5,13 @@ import { aligning } from '../alignment.ts';
 import { describeNodeVersion, findVersions, showNode, showNodeVersion } from '../listing.ts';
 import { restoreVersion, withdrawVersion } from '../../../lib/registry/edit-version.ts';
 import { eachVersion, versionCopy } from '../../../lib/registry/node-versions.ts';
-import { type NodeVersionRecord, withdrawn } from '../../../lib/registry/records.ts';
+import { type Changed, type NodeVersionRecord, pending, withdrawn } from '../../../lib/registry/records.ts';
 import { NodeVersionStatus } from '@node-registry/registry-rules/schemas/node-version';
 import { command, type CommandResult, readNamed, textOf, UsageError } from '../command.ts';
 import { fields, table } from '@node-registry/command-line/table';
 import * as bans from '../../../lib/registry/bans.ts';
 import { inParts } from '../../../lib/in-parallel.ts';
-import { type Changed, noSuchVersion } from '../../../lib/registry/changes.ts';
+import { noSuchVersion } from '../../../lib/registry/changes.ts';
 
 const reason = {
   value: 'TEXT',
@@ -147,10 +147,11 @@ export const withdraw = command({
   examples: ['node-version withdraw demo-node 1.2.0 --reason "Crashes at start: use 1.2.1"'],
   async run({ node, version }, { reason }, { actor }) {
     const request = { ...(await namedVersion(node, version)), by: actor, reason };
-    const { change, version: result } = await withdrawVersion(newContext(), request);
-    const text = `Dropped version ${result.version} of "${result.node_id}": its label is free again.`;
-    if (change === 'drop') return { data: versionCopy(result), text };
-    return resultOf('Withdrew', { result, changed: change !== undefined });
+    const withdrawal = await withdrawVersion(newContext(), request);
+    const { status, version: label, node_id } = withdrawal.result;
+    if (status !== pending) return resultOf('Withdrew', withdrawal);
+    const text = `Dropped version ${label} of "${node_id}": its label is free again.`;
+    return { data: versionCopy(withdrawal.result), text };
   },
 });
 
@@ -166,8 +167,7 @@ export const restore = command({
   examples: ['node-version restore demo-node 1.2.0'],
   async run({ node, version }, _, { actor }) {
     const request = { ...(await namedVersion(node, version)), by: actor };
-    const { change, version: result } = await restoreVersion(newContext(), request);
-    return resultOf('Restored', { result, changed: change !== undefined });
+    return resultOf('Restored', await restoreVersion(newContext(), request));
   },
 });
 

@@ -1,7 +1,6 @@
 import { ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import type { Context } from '../../../lib/context.ts';
-import { existingNode, existingPublisher } from '../../../lib/registry/changes.ts';
-import { latestFirst } from '../../../lib/registry/history.ts';
+import { existingNode, existingPublisher, latestFirst } from '../../../lib/registry/changes.ts';
 import {
   type HistoryRecord,
   historyRecord,

@@ -1,6 +1,6 @@
 import { may } from '../../../lib/registry/may.ts';
-import type { NodeVersionRecord, Operator } from '../../../lib/registry/records.ts';
-import { type Changed, changeVersion } from '../../../lib/registry/changes.ts';
+import type { Changed, NodeVersionRecord, Operator } from '../../../lib/registry/records.ts';
+import { changeVersion } from '../../../lib/registry/changes.ts';
 import { newContext, Rejection } from './administration.ts';
 import { extractor } from '../../../lib/registry/extraction.ts';
 import { isOffered } from '../../../lib/registry/node-versions.ts';

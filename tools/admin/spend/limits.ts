@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { deleting, updating } from '../../../lib/store/write.ts';
 import { callerHash } from '../../../lib/caller.ts';
-import { change, type Changed } from '../../../lib/registry/changes.ts';
-import type { HistoryRecord, Operator } from '../../../lib/registry/records.ts';
+import { change } from '../../../lib/registry/changes.ts';
+import type { Changed, HistoryRecord, Operator } from '../../../lib/registry/records.ts';
 import {
   type AccountRecord,
   accountRecord,
