@@ -7,7 +7,7 @@ const maxTextBytes = 20_000_000;
  * may have more JSON than fits.
  */
 export function textFilesIn(files: readonly { path: string; bytes: number }[]): Set<string> {
-  const texts = files.filter(({ path, bytes }) => isTextFile(path) && bytes <= maxTextFileBytes);
+  const texts = files.filter(({ path, bytes }) => textFile.test(path) && bytes <= maxTextFileBytes);
   const isCode = ({ path }: { path: string }) => path.endsWith('.py');
   let left = maxTextBytes;
   const chosen = new Set<string>();
@@ -19,9 +19,7 @@ export function textFilesIn(files: readonly { path: string; bytes: number }[]): 
   return chosen;
 }
 
-function isTextFile(path: string): boolean {
-  return /\.(?:py|json|toml|txt|ya?ml|md|csv|ini|cfg)$/i.test(path);
-}
+const textFile = /\.(?:py|json|toml|txt|ya?ml|md|csv|ini|cfg)$/i;
 
 /**
  * A file's text, in the encoding that Python uses for it: UTF-8 unless one of its first two lines declares

@@ -6,11 +6,6 @@ import { extractHostNodes, type Extraction } from '../extract-host-nodes.ts';
 import type { Files } from '../files.ts';
 import { decodeText, textFilesIn } from '../text-files.ts';
 
-interface Options {
-  packs?: string;
-  verbose?: boolean;
-}
-
 const maxLines = 40;
 
 const command = new Command('npm run extract --')
@@ -18,11 +13,10 @@ const command = new Command('npm run extract --')
     'Extracts the host nodes of a folder of packs, without running them. A folder is named after its repository, with + for the slash.',
   )
   .option('--packs <DIR>', 'Required: a folder with one folder for each pack')
-  .option('--verbose', 'Show each node, what is open and why, and what the code calls')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .action(extractAll);
 
-async function extractAll({ packs = '', verbose = false }: Options): Promise<void> {
+async function extractAll({ packs = '' }: { packs?: string }): Promise<void> {
   if (packs === '') command.error('Name a folder with --packs. See npm run extract -- --help');
   const entries = await readdir(packs, { withFileTypes: true });
   const names = entries.filter((entry) => !entry.isFile()).map(({ name }) => name);
@@ -39,7 +33,7 @@ async function extractAll({ packs = '', verbose = false }: Options): Promise<voi
     print(
       `${name}: ${extraction.status}, ${extraction.nodes.length} nodes, ${extraction.steps} steps, ${seconds.at(-1)?.toFixed(2)} s`,
     );
-    printDetails(extraction, verbose);
+    printDetails(extraction);
   }
   seconds.sort((a, b) => a - b);
   print(
@@ -61,16 +55,11 @@ async function readPack(folder: string): Promise<Files> {
   return files;
 }
 
-function printDetails({ risks, reason, nodes, notes }: Extraction, verbose: boolean): void {
-  if (verbose && risks.length > 0) print(`  ${risks.join(', ')}`);
+function printDetails({ reason, nodes, notes }: Extraction): void {
   if (reason !== undefined) print(`  ${reason}`);
   const conditional = nodes.flatMap((node) => (node.conditional ? [node.name] : []));
   if (conditional.length > 0) print(`  only under a condition: ${conditional.slice(0, maxLines).join(', ')}`);
   for (const note of notes) print(`  ${note}`);
-  for (const node of verbose ? nodes : []) {
-    print(`  node: ${node.name}: ${node.displayName ?? 'no title'}`);
-    for (const open of node.open.slice(0, maxLines)) print(`    open: ${open}`);
-  }
 }
 
 /** Names and texts come from packs: removes characters that move the cursor or reverse the text. */

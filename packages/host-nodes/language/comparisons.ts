@@ -26,23 +26,21 @@ export function compareChain(machine: Machine, { left, ops, comparators }: Compa
 const unknownComparison = (): Unknown => new Unknown('an unknown comparison');
 
 function compareOnce(machine: Machine, operator: string, left: Value, right: Value): Value {
+  const isNegated = operator === 'IsNot' || operator === 'NotIn' || operator === 'NotEq';
   if (operator === 'Is' || operator === 'IsNot') {
     const isHost = (value: Value) => value instanceof Unknown && value.path.startsWith(hostApi);
-    const isOne = isHost(left) && right === null ? false : identical(machine, left, right);
-    return known(isOne, operator === 'IsNot');
+    return known(isHost(left) && right === null ? false : identical(machine, left, right), isNegated);
   }
-  if (operator === 'Eq' && isElsewhere(left, right)) return false;
-  if (operator === 'NotEq' && isElsewhere(left, right)) return true;
-  if (operator === 'Eq' || operator === 'NotEq') return compareEqual(machine, operator, left, right);
-  if (operator === 'In' || operator === 'NotIn') {
-    const own = right instanceof Instance ? right.cls.find('__contains__') : undefined;
-    if (own !== undefined) {
-      const answer = machine.call(own, [right, left]);
-      return typeof answer === 'boolean' ? known(answer, operator === 'NotIn') : unknownComparison();
-    }
-    return known(contains(machine, right, left), operator === 'NotIn');
+  if (operator === 'Eq' || operator === 'NotEq') {
+    if (isElsewhere(left, right)) return isNegated;
+    const own = isNegated ? ownUnequal(machine, left, right) : undefined;
+    return own ?? known(equal(machine, left, right), isNegated);
   }
-  return ordered(machine, operator, left, right);
+  if (operator !== 'In' && operator !== 'NotIn') return ordered(machine, operator, left, right);
+  const own = right instanceof Instance ? right.cls.find('__contains__') : undefined;
+  if (own === undefined) return known(contains(machine, right, left), isNegated);
+  const answer = machine.call(own, [right, left]);
+  return typeof answer === 'boolean' ? known(answer, isNegated) : unknownComparison();
 }
 
 /** The pack didn't define names from outside. */
@@ -60,18 +58,16 @@ function identical(machine: Machine, left: Value, right: Value): boolean | undef
   return isSame(machine, left, right);
 }
 
-/** `!=` uses the pack's own method, if any: types that match every other return False from it. */
-function compareEqual(machine: Machine, operator: string, left: Value, right: Value): Value {
-  if (operator === 'NotEq') {
-    for (const [self, other] of [
-      [left, right],
-      [right, left],
-    ] as const) {
-      const own = self instanceof Instance ? self.cls.find('__ne__') : undefined;
-      if (own instanceof Func) return machine.call(own, [self, other]);
-    }
+/** The pack's own method for `!=`, if any: types that match every other return False from it. */
+function ownUnequal(machine: Machine, left: Value, right: Value): Value | undefined {
+  for (const [self, other] of [
+    [left, right],
+    [right, left],
+  ] as const) {
+    const own = self instanceof Instance ? self.cls.find('__ne__') : undefined;
+    if (own instanceof Func) return machine.call(own, [self, other]);
   }
-  return known(equal(machine, left, right), operator === 'NotEq');
+  return undefined;
 }
 
 const methods: Record<string, [own: string, mirrored: string]> = {

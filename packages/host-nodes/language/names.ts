@@ -32,11 +32,6 @@ export function writeName(machine: Machine, name: string, value: Value, frame: F
   setName(machine.heap, holderOf(name, frame), name, value);
 }
 
-function deleteName(machine: Machine, name: string, frame: Frame): void {
-  if (!removeName(machine.heap, holderOf(name, frame), name))
-    raise('NameError', `name '${name}' is not defined`);
-}
-
 function holderOf(name: string, { scope, module }: Frame): Namespace {
   const elsewhere = scope?.elsewhere.get(name);
   if (!scope || elsewhere === 'global') return module;
@@ -78,8 +73,10 @@ function unpack(machine: Machine, targets: readonly ExprNode[], value: Value, fr
 }
 
 export function remove(machine: Machine, target: ExprNode, frame: Frame): void {
-  if (target.nodeType === 'Name') deleteName(machine, target.id, frame);
-  else if (target.nodeType === 'Attribute') {
+  if (target.nodeType === 'Name') {
+    if (!removeName(machine.heap, holderOf(target.id, frame), target.id))
+      raise('NameError', `name '${target.id}' is not defined`);
+  } else if (target.nodeType === 'Attribute') {
     deleteAttribute(machine, machine.evaluate(target.value, frame), target.attr);
   } else if (target.nodeType === 'Subscript') {
     deleteItem(machine, machine.evaluate(target.value, frame), machine.evaluate(target.slice, frame));

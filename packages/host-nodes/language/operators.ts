@@ -36,8 +36,10 @@ export function binary(machine: Machine, operator: string, left: Value, right: V
   if (isNumber(a) && isNumber(b)) return arithmetic(operator, numeric(a), numeric(b));
   if (operator === 'Add') return add(machine, a, b);
   if (operator === 'Mult') return repeat(machine, a, b);
-  if (operator === 'Div' && isPath(left)) return machine.call(machine.attribute(left, 'joinpath'), [right]);
-  if (operator === 'BitOr' && (isType(a) || isType(b))) return new Unknown('a union of types');
+  if (operator === 'Div' && left instanceof Instance && left.cls.inherits(pathType))
+    return machine.call(machine.attribute(left, 'joinpath'), [right]);
+  if (operator === 'BitOr' && (a instanceof Class || b instanceof Class))
+    return new Unknown('a union of types');
   if (a instanceof PythonSet && b instanceof PythonSet) return combineSets(machine, operator, a, b);
   // The keys of a dict are a list here.
   if ((a instanceof PythonSet || a instanceof List) && (b instanceof PythonSet || b instanceof List))
@@ -51,16 +53,8 @@ export function binary(machine: Machine, operator: string, left: Value, right: V
   return raise('TypeError', 'unsupported operand types');
 }
 
-function isPath(value: Value): boolean {
-  return value instanceof Instance && value.cls.inherits(pathType);
-}
-
 function isOutside(value: Value): boolean {
   return value instanceof Instance && value.cls.outside !== undefined;
-}
-
-function isType(value: Value): boolean {
-  return value instanceof Class;
 }
 
 function ownMethod(machine: Machine, operator: string, left: Value, right: Value): Value | undefined {

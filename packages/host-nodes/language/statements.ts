@@ -67,7 +67,8 @@ const rules: Rules = {
   },
   For: runFor,
   AsyncFor: (machine, node, frame) => runFor(machine, { ...node, nodeType: 'For' }, frame),
-  While: runWhile,
+  While: (machine, node, frame) =>
+    run(machine, whileTurns(machine, node, frame), () => machine.execute(node.orelse, frame)),
   Match: runMatch,
   Try: runTry,
   TryStar: (machine, node, frame) => runTry(machine, { ...node, nodeType: 'Try' }, frame),
@@ -177,11 +178,8 @@ function runRaise(machine: Machine, { exc }: Node<'Raise'>, frame: Frame): never
     throw new Raised(handled);
   }
   const value = machine.evaluate(exc, frame);
-  throw new Raised(value instanceof Class ? raisedBy(machine, value) : value);
-}
-
-function raisedBy(machine: Machine, cls: Class): Value {
-  return cls.builtin ? exceptionOf(cls, []) : machine.call(cls, []);
+  if (!(value instanceof Class)) throw new Raised(value);
+  throw new Raised(value.builtin ? exceptionOf(value, []) : machine.call(value, []));
 }
 
 type Turns = Generator<(returned: Value[]) => Completion>;
@@ -245,10 +243,6 @@ function* forTurns(machine: Machine, node: Node<'For'>, items: Iterable<Value>, 
       };
     }
   }
-}
-
-function runWhile(machine: Machine, node: Node<'While'>, frame: Frame): Completion {
-  return run(machine, whileTurns(machine, node, frame), () => machine.execute(node.orelse, frame));
 }
 
 /** Under an unknown condition, the body runs as for unknown items. */

@@ -39,10 +39,6 @@ function* mapped(items: Iterable<Value>, run: (item: Value) => Value): Generator
     yield item instanceof Several ? new Several(item.why, item.items.map(run)) : run(item);
 }
 
-function applied(machine: Machine, func: Value, row: Value): Value {
-  return machine.call(func, row instanceof Tuple ? [...row.items] : [row]);
-}
-
 /** A function whose result is known only if every argument is. */
 function known(run: NativeCall): NativeCall {
   return (machine, args, keywords) =>
@@ -103,10 +99,11 @@ const functions: Record<string, NativeCall> = {
       }
     });
   }),
-  zip: known((machine, sources) => zip(machine, sources)),
+  zip: known(zip),
   map: (machine, [func = null, ...sources]) => {
     const rows = zip(machine, sources);
-    return lazily(() => mapped(machine.iterate(rows), (row) => applied(machine, func, row)), rows.order);
+    const run = (row: Value) => machine.call(func, row instanceof Tuple ? [...row.items] : [row]);
+    return lazily(() => mapped(machine.iterate(rows), run), rows.order);
   },
   filter: (machine, [func = null, source = null]) => {
     return lazily(function* () {

@@ -14,7 +14,15 @@ import {
 import { type Methods, raise } from '../values/builtin-types.ts';
 import { compare, contains, equal, setOf } from '../values/equality.ts';
 import { join } from '../values/join.ts';
-import { Dict, type Keywords, List, type Machine, PythonSet, type Value } from '../values/values.ts';
+import {
+  Dict,
+  type Entry,
+  type Keywords,
+  List,
+  type Machine,
+  PythonSet,
+  type Value,
+} from '../values/values.ts';
 import { Instance } from '../values/objects.ts';
 import { isCounted, isSame, maybe, Several, Tuple, Unknown } from '../values/plain.ts';
 import { findAttribute } from '../language/attributes.ts';
@@ -156,21 +164,21 @@ export function update(
   }
 }
 
+type Pair = Pick<Entry, 'key' | 'value'>;
+
+const pairOf = ({ key, value }: Pair) => new Tuple([key, value]);
+
 /** Views of a dict are lists here: no declaration of nodes relies on their following the dict. */
+function viewOf(pick: (entry: Pair) => Value): Methods[string] {
+  return (machine, [self]) => new List(held(machine, dictOf(self), pick), dictOf(self).order);
+}
+
 export const dictMethods: Methods = {
   get: (machine, [self, key = null, fallback = null]) =>
     underKey(machine, dictOf(self), key, fallback) ?? null,
-  keys: (machine, [self]) => new List(held(machine, dictOf(self)), dictOf(self).order),
-  values: (machine, [self]) =>
-    new List(
-      held(machine, dictOf(self), ({ value }) => value),
-      dictOf(self).order,
-    ),
-  items: (machine, [self]) =>
-    new List(
-      held(machine, dictOf(self), ({ key, value }) => new Tuple([key, value])),
-      dictOf(self).order,
-    ),
+  keys: viewOf(({ key }) => key),
+  values: viewOf(({ value }) => value),
+  items: viewOf(pairOf),
   update: (machine, [self, source], keywords) => {
     update(machine, dictOf(self), source, keywords);
   },
@@ -185,7 +193,7 @@ export const dictMethods: Methods = {
     return found === undefined ? raise('KeyError', 'pop') : found;
   },
   popitem: (machine, [self]) => {
-    const last = held(machine, dictOf(self), ({ key, value }) => new Tuple([key, value])).at(-1);
+    const last = held(machine, dictOf(self), pairOf).at(-1);
     if (!(last instanceof Tuple)) return last ?? raise('KeyError', 'popitem(): dictionary is empty');
     discard(machine, dictOf(self), last.items[0] ?? null);
     return last;

@@ -21,14 +21,8 @@ const constructors: Record<string, Construct> = {
   bool: (machine, _cls, [value = false]) => truth(machine, value) ?? new Unknown('an unknown condition'),
   bytes: (_machine, _cls, [text, encoding]) =>
     (isUtf8(encoding, asText(text) ?? '') ? encoded(asText(text) ?? '') : undefined) ?? new Unknown('bytes'),
-  list: (machine, _cls, [source]) => {
-    if (source instanceof Unknown) return source;
-    return new List(source === undefined ? [] : [...machine.iterate(source)], orderOf(source));
-  },
-  tuple: (machine, _cls, [source]) => {
-    if (source instanceof Unknown) return source;
-    return new Tuple(source === undefined ? [] : [...machine.iterate(source)], orderOf(source));
-  },
+  list: sequence(List),
+  tuple: sequence(Tuple),
   dict: (machine, _cls, [source], keywords) => {
     const dict = new Dict();
     update(machine, dict, source, keywords);
@@ -49,6 +43,13 @@ const constructors: Record<string, Construct> = {
     return name instanceof Unknown ? name : types.typeOf(name);
   },
 };
+
+function sequence(Kind: typeof List | typeof Tuple): Construct {
+  return (machine, _cls, [source]) => {
+    if (source instanceof Unknown) return source;
+    return new Kind(source === undefined ? [] : [...machine.iterate(source)], orderOf(source));
+  };
+}
 
 function makeSet(machine: Machine, source: Value | undefined, frozen: boolean): Value {
   if (source === undefined) return new PythonSet(frozen);

@@ -67,16 +67,14 @@ function joinEntries(machine: Machine, left: Entries, right: Entries): Map<strin
     const other = right.get(key);
     if (entry === other) joined.set(key, entry);
     else if (!other) joined.set(key, { ...entry, conditional: true });
-    else joined.set(key, joinEntry(machine, entry, other));
+    else {
+      const value = join(machine, entry.value, other.value);
+      joined.set(key, { key: entry.key, value, conditional: entry.conditional || other.conditional });
+    }
   }
   for (const [key, entry] of right) if (!left.has(key)) joined.set(key, { ...entry, conditional: true });
   machine.budget.spend(joined.size >> 1);
   return joined;
-}
-
-function joinEntry(machine: Machine, left: Entry, right: Entry): Entry {
-  const value = join(machine, left.value, right.value);
-  return { key: left.key, value, conditional: left.conditional || right.conditional };
 }
 
 /** The contents of the stores after several ways, each from the same start. */
