@@ -34,13 +34,10 @@ export interface EventInvocation {
 const reservedMs = 1000;
 const defaultLimitMs = 29_000;
 
-/** When Lambda ends an invocation; a manual invocation may not say. */
-export function endOf(invocation: Partial<EventInvocation>): number {
-  return Date.now() + (invocation.getRemainingTimeInMillis?.() ?? defaultLimitMs);
-}
-
-export function contextOf(invocation: Partial<EventInvocation>): Context {
-  return { deadline: endOf(invocation) - reservedMs, openCalls: new Set() };
+/** A manual invocation may not say when Lambda ends it. */
+export function contextOf({ getRemainingTimeInMillis }: Partial<EventInvocation>): Context {
+  const endsAt = Date.now() + (getRemainingTimeInMillis?.() ?? defaultLimitMs);
+  return { deadline: endsAt - reservedMs, openCalls: new Set() };
 }
 
 /** The context of work that a caller waits for. */
@@ -54,18 +51,14 @@ export function untilDeadline({ deadline }: Context, maxMs = Infinity): { abortS
 }
 
 /** Makes a call to a store or a provider, under a name that a log line can show. */
-export async function calling<Result>(
+export function calling<Result>(
   { openCalls }: Context,
   name: string,
   call: () => Promise<Result>,
 ): Promise<Result> {
   const entry = { name, began: Date.now() };
   openCalls?.add(entry);
-  try {
-    return await call();
-  } finally {
-    openCalls?.delete(entry);
-  }
+  return call().finally(() => openCalls?.delete(entry));
 }
 
 /** Lists the open calls, and how long each has been open. */

@@ -18,16 +18,14 @@ export function note(fields: Fields): void {
 
 /** Writes one JSON line to standard output, where Lambda collects it. */
 export function log(level: 'info' | 'warn' | 'error', event: string, fields: Fields = {}): void {
-  const { RELEASE: release, AWS_LAMBDA_FUNCTION_VERSION: function_version } = config.metrics();
-  const line = withMetrics({
-    level,
-    event,
-    release,
-    function_version,
-    ...requestFields.getStore(),
-    ...fields,
-  });
-  process.stdout.write(`${JSON.stringify(line)}\n`);
+  const {
+    RELEASE: release,
+    AWS_LAMBDA_FUNCTION_VERSION: function_version,
+    METRICS_NAMESPACE,
+  } = config.metrics();
+  const line = { level, event, release, function_version, ...requestFields.getStore(), ...fields };
+  const written = METRICS_NAMESPACE === undefined ? line : withMetrics(line, METRICS_NAMESPACE);
+  process.stdout.write(`${JSON.stringify(written)}\n`);
 }
 
 const maxCauses = 8;

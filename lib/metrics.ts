@@ -1,4 +1,3 @@
-import * as config from './config.ts';
 import type { ErrorCode } from './errors.ts';
 
 /*
@@ -18,10 +17,9 @@ interface Measurement {
   fields?: Fields;
 }
 
-/** Adds the line's metrics, if it has any and the stage collects them. */
-export function withMetrics(line: Fields): Fields {
-  const { METRICS_NAMESPACE: namespace } = config.metrics();
-  const measurements = namespace === undefined ? [] : (measures[String(line.event)]?.(line) ?? []);
+/** Adds the line's metrics, if it has any. */
+export function withMetrics(line: Fields, namespace: string): Fields {
+  const measurements = measures[String(line.event)]?.(line) ?? [];
   if (measurements.length === 0) return line;
   const directives = measurements.map(({ dimensions, metrics }) => ({
     Namespace: namespace,

@@ -5,7 +5,7 @@ import { attemptKey, callerHashOf, type Key, keyName } from '../store/keys.ts';
 import { get, readAll } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import { dayOf } from '../windows.ts';
-import { owesNothing } from '../work/owe.ts';
+import { owesNothing } from '../work/lanes.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 import {
   type AccountRecord,

@@ -3,7 +3,7 @@ import { type Answer, jsonAnswer } from '../answer.ts';
 import { type Admitted, admit } from '../auth/access-tokens.ts';
 import type { Caller } from '../caller.ts';
 import type { CiJob } from '../auth/ci-tokens.ts';
-import { type Context, describeOpenCalls, endOf, inTime, requestContext } from '../context.ts';
+import { type Context, describeOpenCalls, inTime, requestContext } from '../context.ts';
 import * as config from '../config.ts';
 import { type Access, bodySchema, type Contract, type ReplyBody } from '../contract.ts';
 import { ApiError } from '../errors.ts';
@@ -61,14 +61,14 @@ type Admission = (
   readBody: () => unknown,
 ) => Promise<Admitted<Caller | CiJob | undefined>>;
 
-/** A store that hangs can outlast every deadline; respond while there is still time. */
-const lastAnswerMs = 400;
+/** A store that hangs can outlast the deadline by this; then there is still time to respond. */
+const marginMs = 600;
 
 /** Steps that return a value are called here, in order; steps that surround all of them are middlewares. */
 export function lambdaHandler<C extends Contract>(contract: C, admission: Admission, work: Work<C>) {
   const schemaNow = config.atStart(() => bodySchema(contract, config.videoRules));
   return gatewayHandler(contract.name, async (request, invocation) => {
-    const endsAt = endOf(invocation);
+    const context = requestContext(invocation);
     const schema = schemaNow();
     const body = contract.body ? readOnce(request, contract.asWritten) : () => undefined;
     const { caller, scope } = await admission(contract.access, request.headers.authorization, body);
@@ -77,18 +77,18 @@ export function lambdaHandler<C extends Contract>(contract: C, admission: Admiss
       caller: caller as CallerOf<C['access']>,
       ifMatch: request.headers['if-match'],
       requestId: request.requestId,
-      context: requestContext(invocation),
+      context,
     };
     const progress: Progress = {};
     const late = () => {
       const code = progress.sentHeaders ? 'provider_timeout' : 'unavailable';
-      const reason = describeOpenCalls(call.context);
+      const reason = describeOpenCalls(context);
       return new ApiError(code, { reason, headers: { ...progress.sentHeaders } });
     };
     const key = contract.idempotent ? request.headers['idempotency-key'] : undefined;
     const keyed = key === undefined ? undefined : { key, scope, request: requestOf(contract, call) };
     const working = work(call, { keyed, progress, schema });
-    const answer = await inTime(working, endsAt - lastAnswerMs, late);
+    const answer = await inTime(working, context.deadline + marginMs, late);
     // Also for a replay: an ignored field may be why the response is not what the caller meant.
     const ignored = ignoredFields(schema, body());
     if (ignored === undefined) return answer;

@@ -6,7 +6,7 @@ import { log, note } from '../log.ts';
 import type { Changes, Condition } from '../store/items.ts';
 import { taskHashOf } from '../store/keys.ts';
 import { update } from '../store/write.ts';
-import { owesNothing, timeText } from '../work/owe.ts';
+import { owesNothing, timeText } from '../work/lanes.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 import { deliverOnce } from './deliver-once.ts';
 import { creationsIn, isForward, isState, withCommonFields } from './provider-notification.ts';

@@ -6,7 +6,7 @@ import { pollTask } from '../providers/poll.ts';
 import type { Changes } from '../store/items.ts';
 import { taskHashOf } from '../store/keys.ts';
 import { update } from '../store/write.ts';
-import { owesNothing, timeText } from '../work/owe.ts';
+import { owesNothing, timeText } from '../work/lanes.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 import { findSecret } from './notification-urls.ts';
 import { isFinal } from './provider-notification.ts';

@@ -10,7 +10,7 @@ import { note } from '../log.ts';
 import { absent, present } from '../store/items.ts';
 import { taskKey } from '../store/keys.ts';
 import { put, remove } from '../store/write.ts';
-import { owe } from '../work/owe.ts';
+import { owe } from '../work/lanes.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { nameTask } from './task-results.ts';
 import { readReceiverUrl, replaceOurUrl } from './notification-urls.ts';

@@ -9,7 +9,7 @@ import { untilWritten } from '../store/dynamodb.ts';
 import { absent, type Changes, IfAbsent, onRevision, present } from '../store/items.ts';
 import { attemptKey, notificationKey, taskHashOf, taskKey } from '../store/keys.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
-import { owe, owesNothing } from '../work/owe.ts';
+import { owe, owesNothing } from '../work/lanes.ts';
 import { sendSoon } from '../work/send.ts';
 import { replaceOurUrl } from './notification-urls.ts';
 import {

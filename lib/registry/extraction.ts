@@ -8,8 +8,7 @@ import { type Changes, type Item, onRevision, withChanges } from '../store/items
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { updating, type Write } from '../store/write.ts';
-import { isIn } from '../work/lanes.ts';
-import { owesNothing } from '../work/owe.ts';
+import { isIn, owesNothing } from '../work/lanes.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,

@@ -15,8 +15,7 @@ import {
 } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update, updating } from '../store/write.ts';
-import { laneOf, lanes, type Owing } from '../work/lanes.ts';
-import { nextLook, owe, owesNothing, timeText } from '../work/owe.ts';
+import { laneOf, lanes, nextLook, owe, owesNothing, type Owing, timeText } from '../work/lanes.ts';
 import { sendSoon } from '../work/send.ts';
 import { versionWrites } from './node-versions.ts';
 import { type AnswerOf, closedBy } from './may.ts';

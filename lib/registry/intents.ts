@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Key } from '../store/keys.ts';
 import { update } from '../store/write.ts';
-import { lanes } from '../work/lanes.ts';
-import { owe, owesNothing, timeText } from '../work/owe.ts';
+import { lanes, owe, owesNothing, timeText } from '../work/lanes.ts';
 import type { Outcome } from '../work/worker.ts';
 import type { Aligned } from './records.ts';
 

@@ -13,7 +13,7 @@ import { type Changes, type Item, onRevision, withChanges } from '../store/items
 import { type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { query } from '../store/read.ts';
 import { updating, type Write } from '../store/write.ts';
-import { nextLook, owe, timeText } from '../work/owe.ts';
+import { nextLook, owe, timeText } from '../work/lanes.ts';
 import {
   type Actor,
   historyOf,

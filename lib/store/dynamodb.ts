@@ -44,33 +44,37 @@ export async function untilAnswered<Result>(
   isRepeatable = true,
 ): Promise<Result> {
   const name = `DynamoDB ${operation}`;
-  let withoutAnswer = 0;
-  let failedAt = Number.POSITIVE_INFINITY;
-  for (let round = 1; ; round += 1) {
+  const outlast = outlasting(context, name, isRepeatable);
+  for (;;) {
     try {
       return await calling(context, name, call);
     } catch (error) {
-      const failure = failureOf(error);
-      if (failure === undefined) throw error;
-      noteThrottling(error);
-      spendTime(context, failedAt);
-      failedAt = Date.now();
-      withoutAnswer = failure === 'unanswered' || failure === 'unsent' ? withoutAnswer + 1 : 0;
-      const isOver = withoutAnswer === maxWithoutAnswer || (failure === 'unanswered' && !isRepeatable);
-      const isMetered = failure !== 'conflict';
-      if (isOver || !(await pauseBefore(context, round, isMetered)))
-        throw givenUp(failure, { cause: error, reason: `${name}: ${failure}` });
+      await outlast(error);
     }
   }
 }
 
+/** Waits after each failure of a call. Throws if it would fail again, or there is no time or no repeat left for it. */
+function outlasting(context: Context, name: string, isRepeatable: boolean) {
+  let [round, withoutAnswer, failedAt] = [0, 0, Infinity];
+  return async (cause: unknown): Promise<void> => {
+    const failure = failureOf(cause);
+    if (failure === undefined) throw cause;
+    noteThrottling(cause);
+    spendTime(context, failedAt);
+    failedAt = Date.now();
+    round += 1;
+    withoutAnswer = failure === 'unanswered' || failure === 'unsent' ? withoutAnswer + 1 : 0;
+    const isOver = withoutAnswer === maxWithoutAnswer || (failure === 'unanswered' && !isRepeatable);
+    if (!isOver && (await pauseBefore(context, round, failure !== 'conflict'))) return;
+    const Given = failure === 'unanswered' ? UnansweredError : ApiError;
+    const reason = `${name}: ${failure}`;
+    throw new Given(failure === 'conflict' ? 'conflict' : 'unavailable', { cause, reason });
+  };
+}
+
 /** A call that was given up without an answer, so it may have been applied, or be applied later. */
 export class UnansweredError extends ApiError {}
-
-function givenUp(failure: StoreFailure, why: { cause: unknown; reason: string }): ApiError {
-  if (failure === 'unanswered') return new UnansweredError('unavailable', why);
-  return new ApiError(failure === 'conflict' ? 'conflict' : 'unavailable', why);
-}
 
 function spendTime({ retries }: Context, since: number): void {
   if (!retries) return;

@@ -120,39 +120,40 @@ export class IfAbsent<Value> {
   }
 }
 
-/** Names or values of expressions. They are passed by placeholders: many names are reserved words. */
-export function placeholders<Value>(prefix: '#n' | ':v') {
-  const given: Record<string, Value> = {};
-  const add = (value: Value): string => {
-    const placeholder = prefix + Object.keys(given).length;
-    given[placeholder] = value;
-    return placeholder;
-  };
-  /** The store rejects an empty map. */
-  const all = () => (Object.keys(given).length > 0 ? given : undefined);
-  return { add, all };
+/** Passes a name or a value by a placeholder: many names are reserved words. */
+export function placed<Value>(all: Map<string, Value>, prefix: '#n' | ':v', value: Value): string {
+  const placeholder = prefix + all.size;
+  all.set(placeholder, value);
+  return placeholder;
+}
+
+/** The store rejects an empty map. */
+export function orNone<Value>(all: Map<string, Value>): Record<string, Value> | undefined {
+  return all.size > 0 ? Object.fromEntries(all) : undefined;
 }
 
 /** The expressions of a write, or of a query, whose key condition has the form of a condition. */
 export function expressionsOf(when: AnyCondition, changes: object = {}) {
-  const [names, values] = [placeholders<string>('#n'), placeholders<AttributeValue>(':v')];
-  const placed = (value: unknown) => values.add(toAttribute(value));
+  const names = new Map<string, string>();
+  const values = new Map<string, AttributeValue>();
+  const named = (name: string) => placed(names, '#n', name);
+  const valued = (value: unknown) => placed(values, ':v', toAttribute(value));
   const conditions = when.map(([attribute, comparison, value]) => {
-    const path = [attribute].flat().map(names.add).join('.');
+    const path = [attribute].flat().map(named).join('.');
     if (comparison === 'exists') return `attribute_exists(${path})`;
     if (comparison === 'absent') return `attribute_not_exists(${path})`;
-    if (comparison === 'begins with') return `begins_with(${path}, ${placed(value)})`;
+    if (comparison === 'begins with') return `begins_with(${path}, ${valued(value)})`;
     const [operator, isOptional] = comparison.split(' ').reverse();
-    const compared = `${path} ${operator} ${placed(value)}`;
+    const compared = `${path} ${operator} ${valued(value)}`;
     return isOptional ? `(attribute_not_exists(${path}) OR ${compared})` : compared;
   });
   const actions = Object.entries(changes).flatMap(([field, change]) => {
     if (change === undefined) return [];
-    const name = names.add(field);
+    const name = named(field);
     if (change === null) return { verb: 'REMOVE', text: name };
-    if (change instanceof Plus) return { verb: 'ADD', text: `${name} ${placed(change.amount)}` };
+    if (change instanceof Plus) return { verb: 'ADD', text: `${name} ${valued(change.amount)}` };
     const next =
-      change instanceof IfAbsent ? `if_not_exists(${name}, ${placed(change.value)})` : placed(change);
+      change instanceof IfAbsent ? `if_not_exists(${name}, ${valued(change.value)})` : valued(change);
     return { verb: 'SET', text: `${name} = ${next}` };
   });
   const clauses = Object.entries(Object.groupBy(actions, ({ verb }) => verb)).map(
@@ -161,8 +162,8 @@ export function expressionsOf(when: AnyCondition, changes: object = {}) {
   return {
     ConditionExpression: conditions.join(' AND ') || undefined,
     UpdateExpression: clauses.join(' ') || undefined,
-    ExpressionAttributeNames: names.all(),
-    ExpressionAttributeValues: values.all(),
+    ExpressionAttributeNames: orNone(names),
+    ExpressionAttributeValues: orNone(values),
   };
 }
 

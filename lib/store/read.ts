@@ -8,7 +8,8 @@ import {
   expressionsOf,
   fromAttributes,
   type Item,
-  placeholders,
+  orNone,
+  placed,
   toAttributes,
 } from './items.ts';
 import { type Key, keyName, keyOf, pendingIndex, versionsIndex } from './keys.ts';
@@ -47,9 +48,13 @@ export async function readAll(
 
 async function readBatch(context: Context, keys: readonly Key[], options: ReadOptions): Promise<Item[]> {
   const { eventually = false, fields, onUnread } = options;
-  const names = placeholders<string>('#n');
-  const ProjectionExpression = fields?.map(names.add).join(', ');
-  const query = { ConsistentRead: !eventually, ProjectionExpression, ExpressionAttributeNames: names.all() };
+  const names = new Map<string, string>();
+  const ProjectionExpression = fields?.map((field) => placed(names, '#n', field)).join(', ');
+  const query = {
+    ConsistentRead: !eventually,
+    ProjectionExpression,
+    ExpressionAttributeNames: orNone(names),
+  };
   const items: Item[] = [];
   let Keys: AttributeMap[] = keys.map((key) => toAttributes(keyOf(key)));
   const readSome = async () => {

@@ -162,19 +162,22 @@ export async function transact(
 ): Promise<number[]> {
   const TransactItems = writes.map((write) => ({ [write.verb]: inputOf(write) }));
   // With the same token, a transaction that was applied without an answer isn't applied again.
-  const command = { TransactItems, ClientRequestToken: token };
+  const command = new TransactWriteItemsCommand({ TransactItems, ClientRequestToken: token });
   try {
-    await untilAnswered(context, 'TransactWriteItems', () =>
-      dynamodb.send(new TransactWriteItemsCommand(command)),
-    );
+    await untilAnswered(context, 'TransactWriteItems', () => dynamodb.send(command));
     return [];
   } catch (error) {
-    const reasons = reasonsOf(error);
-    const failed = reasons.flatMap(({ Code }, place) => (Code === 'ConditionalCheckFailed' ? [place] : []));
-    if (failed.length > 0) return failed;
-    if (!isCanceled(error)) throw tooLargeOr(error);
-    if (!reasons.some(({ Code }) => Code === 'ValidationError'))
-      throw new ApiError('unavailable', { cause: error });
-    throw tooLargeOr(error, reasons.map(({ Message }) => Message).join(' '));
+    return failedConditions(error);
   }
+}
+
+/** Why a transaction was canceled, unless it is another error. */
+function failedConditions(error: unknown): number[] {
+  const reasons = reasonsOf(error);
+  const failed = reasons.flatMap(({ Code }, place) => (Code === 'ConditionalCheckFailed' ? [place] : []));
+  if (failed.length > 0) return failed;
+  if (!isCanceled(error)) throw tooLargeOr(error);
+  if (!reasons.some(({ Code }) => Code === 'ValidationError'))
+    throw new ApiError('unavailable', { cause: error });
+  throw tooLargeOr(error, reasons.map(({ Message }) => Message).join(' '));
 }

@@ -14,8 +14,7 @@ import {
 import type { NodeVersionRecord } from '../registry/records.ts';
 import { onRevision } from '../store/items.ts';
 import { update } from '../store/write.ts';
-import { lanes } from '../work/lanes.ts';
-import { owesNothing } from '../work/owe.ts';
+import { lanes, owesNothing } from '../work/lanes.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 
 /** Reads the host nodes from a published archive, and writes them. One archive takes the function's memory. */

@@ -23,7 +23,7 @@ import { onRevision } from '../store/items.ts';
 import { type Key, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
-import { owesNothing } from '../work/owe.ts';
+import { owesNothing } from '../work/lanes.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 
 /** Publishes archives that arrived. S3's messages come with each use of a signed URL; lib/registry/finalizing.ts has the states. */

@@ -6,8 +6,16 @@ import { always, typedRead } from '../store/items.ts';
 import { heartbeatKey } from '../store/keys.ts';
 import { queryPage } from '../store/read.ts';
 import { put, updateQuietly } from '../store/write.ts';
-import { type Lane, type LaneName, laneNames, lanes, type Owing, shardsOf } from './lanes.ts';
-import { nextLook, timeText } from './owe.ts';
+import {
+  type Lane,
+  type LaneName,
+  laneNames,
+  lanes,
+  nextLook,
+  type Owing,
+  shardsOf,
+  timeText,
+} from './lanes.ts';
 import { send } from './send.ts';
 
 /** With less time left, no further page is started. */

@@ -3,7 +3,7 @@ import type { Key } from '../store/keys.ts';
 
 /*
  * Work that waits. A lane is one kind of it, done by one function: an item owes it, by the write that makes it
- * necessary (owe.ts). A message is sent at once, and names the item and its tries; the index `pending` has every item
+ * necessary (`owe`). A message is sent at once, and names the item and its tries; the index `pending` has every item
  * that owes work, by the time to look at it, so a lost message comes again (hand-over.ts). The function reads the item,
  * counts the try in it, does the work, and says what happened (worker.ts). So work may be done twice, at the same
  * time, and late, and a handler is right anyway: messages and waits only save work.
@@ -161,3 +161,31 @@ export function isIn(lane: LaneName, item: Owing | undefined): boolean {
 export function laneOf({ pending_shard }: Owing): LaneName | undefined {
   return laneNames.find((lane) => pending_shard !== undefined && shardsOf(lane).includes(pending_shard));
 }
+
+/** After this, a message counts as lost, and the item is handed over again. A queue may lag that much. */
+export const lostAfterMs = 10 * 60_000;
+
+export function timeText(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+/**
+ * The fields by which an item owes work, for the write that makes it necessary. Without a time the work begins at once,
+ * by a message that is sent after the write, and the item is listed in case that is lost.
+ */
+export function owe(lane: LaneName, key: Key, group: string, at = Date.now() + lostAfterMs) {
+  return { pending_shard: shardOf(lane, key, group), pending_since: timeText(at), group, tries: 0 };
+}
+
+/** When to look at an item again that is handed over now. */
+export function nextLook(lane: LaneName, { at }: Owing, now: number): number {
+  const { ageSeconds }: Lane = lanes[lane];
+  if (!ageSeconds || at === undefined) return now + lostAfterMs;
+  const began = Date.parse(at);
+  const { from, to, until } = ageSeconds;
+  const wait = Math.min(Math.max(now - began, from * 1000), to * 1000);
+  return Math.min(now + wait, Math.max(now, began + until * 1000));
+}
+
+/** The changes of an item that owes nothing any more. */
+export const owesNothing = { pending_shard: null, pending_since: null } as const;

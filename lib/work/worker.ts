@@ -7,8 +7,16 @@ import { type Changes, typedRead } from '../store/items.ts';
 import type { Key } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
-import { givenUpShard, type Lane, type LaneName, laneOf, lanes, type Owing } from './lanes.ts';
-import { lostAfterMs, timeText } from './owe.ts';
+import {
+  givenUpShard,
+  type Lane,
+  type LaneName,
+  laneOf,
+  lanes,
+  lostAfterMs,
+  type Owing,
+  timeText,
+} from './lanes.ts';
 import { send, sendSoon } from './send.ts';
 
 /**

@@ -10,7 +10,7 @@ import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { absent, present } from '../../lib/store/items.ts';
 import { keyOf, signingKeysKey } from '../../lib/store/keys.ts';
 import { put, update } from '../../lib/store/write.ts';
-import { owesNothing } from '../../lib/work/owe.ts';
+import { owesNothing } from '../../lib/work/lanes.ts';
 import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { intercept } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';

@@ -8,7 +8,7 @@ import type { Item } from '../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { stopDate } from '@node-registry/testing/clock';
-import { owe } from '../../lib/work/owe.ts';
+import { owe } from '../../lib/work/lanes.ts';
 import { runQueue } from '../support/queue.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';

@@ -134,6 +134,8 @@ beforeEach(async () => {
 
 /** With these, beside the path, the owner of an unbanned publisher may make each request. */
 const given: Record<string, (id: string) => Asked> = {
+  // The slash that clients in use send at its end.
+  listPublishersForUser: () => ({ query: '/' }),
   getSpending: () => ({ query: '?from=2026-11-28' }),
   listTasks: () => ({ query: '?from=2026-11-20' }),
   validatePublisher: () => ({ query: '?username=free-id' }),

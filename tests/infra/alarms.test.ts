@@ -50,7 +50,7 @@ const made = new Set<string>();
 
 /** What a log line makes, so many times. */
 function logged(line: Part, times = 1): Datum[] {
-  const { _aws = { CloudWatchMetrics: [] }, ...fields }: Part = withMetrics(line);
+  const { _aws = { CloudWatchMetrics: [] }, ...fields }: Part = withMetrics(line, own);
   return _aws.CloudWatchMetrics.flatMap(({ Dimensions: [names], Metrics }: Part) =>
     Metrics.map(({ Name }: Part) => {
       const dimensions = names.map((name: string): [string, unknown] => [name, fields[name]]);

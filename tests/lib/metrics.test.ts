@@ -9,7 +9,8 @@ import { bearer } from '../support/tokens.ts';
 import { setVariables } from '../support/variables.ts';
 
 /** As on a deployed stage. */
-setVariables({ METRICS_NAMESPACE: 'node-registry/test' });
+const namespace = 'node-registry/test';
+setVariables({ METRICS_NAMESPACE: namespace });
 
 interface Directive {
   Namespace: string;
@@ -22,7 +23,7 @@ type Line = Record<string, unknown> & { _aws?: { Timestamp: number; CloudWatchMe
 /** The metrics of a line as CloudWatch takes them: `dimensions: metrics`, each with its value. */
 function metricsOf(line: Line): string[] {
   return (line._aws?.CloudWatchMetrics ?? []).map(({ Namespace, Dimensions: [names], Metrics }) => {
-    expect(Namespace).toBe('node-registry/test');
+    expect(Namespace).toBe(namespace);
     for (const { Name, Unit } of Metrics) expect(Unit).toBe(Name.endsWith('_ms') ? 'Milliseconds' : 'Count');
     const values = Metrics.map(({ Name }) => `${Name} ${line[Name]}`);
     return `${names.map((name) => line[name]).join(' ')}: ${values.join(', ')}`;
@@ -40,12 +41,12 @@ test.each([
   [{ event: 'request', function: 'updateNode', ms: 9 }, ['updateNode ok: requests 1', ': service_ms 9']],
   [{ event: 'anything' }, []],
 ])('the line %j makes the metrics %j', (line, metrics) => {
-  expect(metricsOf(withMetrics(line))).toEqual(metrics);
+  expect(metricsOf(withMetrics(line, namespace))).toEqual(metrics);
 });
 
 test('only the failures of a provider count as provider_errors', () => {
   const codes = Object.keys(errorCatalog).filter((code) =>
-    metricsOf(withMetrics({ event: 'request', code, provider: 'image' }))
+    metricsOf(withMetrics({ event: 'request', code, provider: 'image' }, namespace))
       .join()
       .includes('provider_errors 1'),
   );

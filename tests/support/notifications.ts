@@ -12,7 +12,7 @@ import { absent } from '../../lib/store/items.ts';
 import { type Key, keyOf, notificationKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { put, remove, update } from '../../lib/store/write.ts';
-import { owe } from '../../lib/work/owe.ts';
+import { owe } from '../../lib/work/lanes.ts';
 import { send } from '../../lib/work/send.ts';
 import { listWork } from '../../tools/admin/registry/work.ts';
 import { readObject } from './bucket-objects.ts';

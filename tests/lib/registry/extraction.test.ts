@@ -5,7 +5,7 @@ import type { ExtractedFields } from '@node-registry/registry-rules/host-node-en
 import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
 import { hostNodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
-import { owe } from '../../../lib/work/owe.ts';
+import { owe } from '../../../lib/work/lanes.ts';
 import { stopDate } from '@node-registry/testing/clock';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { fc } from '@node-registry/testing/properties';

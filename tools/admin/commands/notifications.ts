@@ -10,7 +10,7 @@ import {
 import { type Key, keyOf, signingKeysKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { update } from '../../../lib/store/write.ts';
-import { owe } from '../../../lib/work/owe.ts';
+import { owe } from '../../../lib/work/lanes.ts';
 import { command } from '../command.ts';
 import { newContext, Rejection } from '../registry/administration.ts';
 import { givenUpPages, listWork } from '../registry/work.ts';

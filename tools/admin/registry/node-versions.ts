@@ -4,8 +4,7 @@ import { changeVersion } from '../../../lib/registry/changes.ts';
 import { newContext, Rejection } from './administration.ts';
 import { extractor } from '../../../lib/registry/extraction.ts';
 import { isOffered } from '../../../lib/registry/node-versions.ts';
-import { laneOf } from '../../../lib/work/lanes.ts';
-import { owe } from '../../../lib/work/owe.ts';
+import { laneOf, owe } from '../../../lib/work/lanes.ts';
 
 const flagged = 'NodeVersionStatusFlagged';
 

@@ -1,7 +1,6 @@
 import type { Item } from '../../../lib/store/items.ts';
 import { query, queryPage } from '../../../lib/store/read.ts';
-import { givenUpShard, type LaneName, shardsOf } from '../../../lib/work/lanes.ts';
-import { timeText } from '../../../lib/work/owe.ts';
+import { givenUpShard, type LaneName, shardsOf, timeText } from '../../../lib/work/lanes.ts';
 import { newContext } from './administration.ts';
 
 /** No work waits longer, and no clock is that far ahead. */

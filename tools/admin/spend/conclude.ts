@@ -7,7 +7,7 @@ import type { TaskRecord } from '../../../lib/notifications/records.ts';
 import { always, type Changes, type Clause, Plus, present } from '../../../lib/store/items.ts';
 import { accountKey, taskKey } from '../../../lib/store/keys.ts';
 import { checking, transact, update, updating, type Write } from '../../../lib/store/write.ts';
-import { owesNothing } from '../../../lib/work/owe.ts';
+import { owesNothing } from '../../../lib/work/lanes.ts';
 import { newContext } from '../registry/administration.ts';
 import type { Bill } from './bill.ts';
 import { usagePages } from './usage.ts';
