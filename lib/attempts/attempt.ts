@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { downloadUrl } from '../bucket/object-keys.ts';
 import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { PriceRule } from '../contract.ts';
@@ -47,7 +48,7 @@ export function beginAttempt(): Begun {
 /** An attempt as it is recorded before it is sent. */
 export function newAttempt(
   begun: Begun,
-  names: Pick<AttemptRecord, 'operation' | 'caller' | 'request_id' | 'key_hash' | 'task_hash'>,
+  names: Pick<AttemptRecord, 'operation' | 'caller' | 'request_id' | 'key_hash' | 'task_hash' | 'status_key'>,
   price: PriceRule,
   body: object,
 ): AttemptRecord {
@@ -72,6 +73,8 @@ export interface AttemptRecord extends Key, Task {
   key_hash?: string | undefined;
   /** Identifies the task, if its provider notifies this service of its states. */
   task_hash?: string | undefined;
+  /** The public object that shows the task's status then. */
+  status_key?: string | undefined;
   /** The reservation that it relies on: other entries of its account with its id are given back. */
   n: number;
   /** Whether it bought something; `sent` before that is known. */
@@ -105,6 +108,12 @@ export interface AttemptRecord extends Key, Task {
 }
 
 export const attemptRecord = typedRead<AttemptRecord>();
+
+/** The URL of the task's public status (RFC 8288), if it has one. */
+export function taskHeaders(attempt: AttemptRecord | undefined): Record<string, string> {
+  const key = attempt?.status_key;
+  return key === undefined ? {} : { link: `<${downloadUrl(key)}>; rel="status"` };
+}
 
 /** The known cost of an attempt. An unknown outcome counts in full, even if its price becomes known later. */
 export function priceOf({ payment, credits, credits_told }: AttemptRecord): number {

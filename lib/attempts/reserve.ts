@@ -72,9 +72,9 @@ function reserveOnce(context: Context, caller: string, reservation: Reservation)
   const key = keyOfAccount(caller);
   return untilWritten(context, async () => {
     const own = seenLimits.get(key.pk);
-    const result = canPass(reservation, own)
-      ? await tryReserve(context, caller, reservation, own)
-      : { written: false as const, found: accountRecord((await get(context, key))[0]) };
+    const result = isHopeless(reservation, own)
+      ? { written: false as const, found: accountRecord((await get(context, key))[0]) }
+      : await tryReserve(context, caller, reservation, own);
     if (result.written) return result.item;
     remember(key.pk, result.found?.limits);
     const error = rejectionOf(result.found ?? { ...key, caller, revision: 0 }, reservation);
@@ -115,11 +115,10 @@ function tryReserve(
   return update<AccountRecord>(context, keyOfAccount(caller), changes, condition, once);
 }
 
-/** Whether any state of the account could let the task through, under these limits. */
-function canPass({ ceiling }: Reservation, own: CallerLimits | undefined): boolean {
+/** Under these limits, no state of the account lets the task through. */
+function isHopeless({ ceiling }: Reservation, own: CallerLimits | undefined): boolean {
   const { credits_per_day } = limitsOf(own);
-  if (isUnlisted(own)) return false;
-  return credits_per_day === 0 || ceiling <= credits_per_day;
+  return isUnlisted(own) || (credits_per_day > 0 && ceiling > credits_per_day);
 }
 
 function remember(pk: string, own: CallerLimits | undefined): void {

@@ -11,7 +11,7 @@ import { get } from '../store/read.ts';
 import { put, remove } from '../store/write.ts';
 import { callerHash } from '../caller.ts';
 import { dayMs } from '../windows.ts';
-import { type AttemptRecord, attemptRecord, bury } from './attempt.ts';
+import { type AttemptRecord, attemptRecord, bury, taskHeaders } from './attempt.ts';
 import type { Keyed } from './request.ts';
 
 /*
@@ -28,8 +28,6 @@ interface SlotRecord extends Key {
   expires_at: number;
   /** The same in seconds, for DynamoDB. */
   ttl: number;
-  /** If the response of a sent request was lost, they lead to its task. */
-  task_headers?: Record<string, string> | undefined;
   /** The compressed response: the first of so many parts. */
   bytes?: Uint8Array;
   parts?: number;
@@ -55,11 +53,7 @@ export interface Slot {
   payer: string | undefined;
 }
 
-export function slotOf(
-  context: Context,
-  keyed: Keyed,
-  { attempt, payer, taskHeaders }: { attempt: string; payer?: string; taskHeaders?: Record<string, string> },
-): Slot {
+export function slotOf(context: Context, keyed: Keyed, attempt: string, payer?: string): Slot {
   requireVisibleAscii(keyed.key);
   const now = Date.now();
   const record: SlotRecord = {
@@ -69,7 +63,6 @@ export function slotOf(
     lease_until: context.deadline + leaseMarginMs,
     expires_at: now + dayMs,
     ttl: Math.ceil((now + dayMs) / 1000),
-    task_headers: taskHeaders,
   };
   return { context, record, payer };
 }
@@ -116,7 +109,7 @@ async function takeOver({ context, record, payer }: Slot, holder: SlotRecord): P
   requireSame(holder, record);
   const isRunning = isLeased && held?.payment !== 'unknown';
   const code = isRunning ? 'idempotency_in_flight' : 'idempotency_consumed';
-  throw new ApiError(code, { headers: { ...(held && holder.task_headers) } });
+  throw new ApiError(code, { headers: taskHeaders(held) });
 }
 
 function requireSame(holder: SlotRecord, { fingerprint }: SlotRecord): void {

@@ -26,7 +26,7 @@ export function keyedEndpoint<C extends Contract>(contract: C, handler: (call: C
     };
     if (keyed === undefined) return respond();
     const { context } = call;
-    const slot = slotOf(context, keyed, { attempt: randomUUID() });
+    const slot = slotOf(context, keyed, randomUUID());
     const kept = await beforeSending(() => claim(slot));
     if (kept) return { ...kept, body: JSON.stringify(await refresh(JSON.parse(kept.body))) };
     try {

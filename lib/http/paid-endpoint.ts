@@ -1,6 +1,6 @@
 import { jsonAnswer } from '../answer.ts';
 import { admit } from '../auth/access-tokens.ts';
-import { attemptName, beginAttempt, newAttempt } from '../attempts/attempt.ts';
+import { attemptName, beginAttempt, newAttempt, taskHeaders } from '../attempts/attempt.ts';
 import { withImageUrls } from '../attempts/caller-images.ts';
 import { Purchase } from '../attempts/purchase.ts';
 import { afterwards, beforeSending } from '../attempts/request.ts';
@@ -32,14 +32,13 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
   return lambdaHandler(contract, admit, async (request, { keyed, progress, schema }) => {
     const { body, context } = request;
     const caller = callerName(request.caller);
-    const isRelayed = config.notifications().NOTIFICATIONS === 'relay';
-    const relay = isRelayed ? new Relay(contract.notifies, Object(body), request.caller) : undefined;
-    const taskHeaders = relay?.taskHeaders ?? {};
     const begun = beginAttempt();
-    const slot = keyed && slotOf(context, keyed, { attempt: attemptName(begun), payer: caller, taskHeaders });
+    const slot = keyed && slotOf(context, keyed, attemptName(begun), caller);
     const replayed = slot && (await beforeSending(() => claim(slot)));
     if (replayed) return replayed;
 
+    const isRelayed = config.notifications().NOTIFICATIONS === 'relay';
+    const relay = isRelayed ? new Relay(contract.notifies, Object(body), request.caller) : undefined;
     const attempt = newAttempt(
       begun,
       {
@@ -47,6 +46,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
         caller,
         request_id: request.requestId,
         task_hash: relay?.taskHash,
+        status_key: relay?.statusKey,
         key_hash: keyed && hashOfKey(keyed),
       },
       contract.price,
@@ -65,14 +65,14 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
         return prepared;
       });
 
-      progress.sentHeaders = taskHeaders;
+      progress.sentHeaders = taskHeaders(attempt);
       // If the function dies now, by timeout, memory or a kill, this is its only line.
       log('info', 'sending');
       // A purchase may be recorded until the deadline.
       context.retries = undefined;
       const started = await startTask();
 
-      const given = jsonAnswer(contract.status, call.reply(started, body, contract), taskHeaders);
+      const given = jsonAnswer(contract.status, call.reply(started, body, contract), taskHeaders(attempt));
       const answer = relay?.inAnswer(given) ?? given;
       await afterwards(context, 'succeed', {
         idempotency: slot && keepAnswer(slot, answer),
@@ -89,7 +89,7 @@ export function paidEndpoint<C extends PaidContract>(contract: C, call: Provider
         spending: purchase.failed(error),
         relay: isNothing && purchase.isReserved ? relay?.forget(context) : undefined,
       });
-      const named = isNothing ? {} : taskHeaders;
+      const named = isNothing ? {} : taskHeaders(attempt);
       throw error.with({ headers: { ...error.headers, ...named, ...purchase.headers() } });
     }
   });

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AttemptRecord } from '../attempts/attempt.ts';
 import type { Answer } from '../answer.ts';
-import { downloadUrl } from '../bucket/object-keys.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Contract } from '../contract.ts';
@@ -36,6 +35,7 @@ export class Relay {
   /** Known only to the provider, and stored nowhere: its holder can report the task's state. */
   readonly #secret = randomBytes(secretBytes).toString('base64url');
   readonly taskHash = taskHash(this.#secret);
+  readonly statusKey = statusKey(this.#secret);
 
   readonly #buyer: Caller | undefined;
 
@@ -74,7 +74,7 @@ export class Relay {
       address: this.#address,
       attempt: sk,
       request_id,
-      status_key: statusKey(this.#secret),
+      status_key: this.statusKey,
       ...owe('poll', taskKey(this.taskHash), this.#notifies.provider, firstPollAt(now, this.#isOffPeak)),
       sequence: 0,
       revision: 1,
@@ -109,10 +109,5 @@ export class Relay {
 
   #restored(text: string): string {
     return replaceOurUrl(text, this.#secret, this.#address);
-  }
-
-  /** The URL of the task's public status (RFC 8288). */
-  get taskHeaders(): Record<string, string> {
-    return { link: `<${downloadUrl(statusKey(this.#secret))}>; rel="status"` };
   }
 }

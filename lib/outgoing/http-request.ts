@@ -2,7 +2,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { LookupFunction } from 'node:net';
 
-interface HttpRequest {
+export interface HttpRequest {
   url: URL;
   method: 'GET' | 'HEAD' | 'POST';
   headers?: Record<string, string>;

@@ -1,6 +1,6 @@
-import { calling, type Context } from '../context.ts';
-import { httpRequest, TransportError } from '../outgoing/http-request.ts';
-import { requestHeaders, type Provider } from './provider-call.ts';
+import type { Context } from '../context.ts';
+import { TransportError } from '../outgoing/http-request.ts';
+import { exchange, type Provider } from './provider-call.ts';
 import { imageProvider } from './image-provider.ts';
 import type { ProviderName } from '../config.ts';
 import { videoProvider } from './video-provider.ts';
@@ -13,24 +13,20 @@ interface PolledTask {
   body?: string;
 }
 
-const timeoutMs = 10_000;
+const maxMs = 10_000;
 /** A reply repeats the request. */
-const maxAnswerBytes = 8 * 1024 * 1024;
+const maxReplyBytes = 8 * 1024 * 1024;
 
 /** Polls a provider for a task's state. This buys nothing. */
 export async function pollTask(context: Context, name: ProviderName, path: string): Promise<PolledTask> {
   const provider = providers[name]();
   const key = await provider.key.read(context);
   try {
-    const { status, body } = await calling(context, `${name} provider`, () =>
-      httpRequest({
-        url: new URL(provider.url.replace(/\/*$/, path)),
-        method: 'GET',
-        headers: requestHeaders(provider, key),
-        timeoutMs: Math.min(timeoutMs, Math.max(1, context.deadline - Date.now())),
-        maxReplyBytes: maxAnswerBytes,
-      }),
-    );
+    const { status, body } = await exchange(context, provider, key, path, {
+      method: 'GET',
+      timeoutMs: Math.min(maxMs, Math.max(1, context.deadline - Date.now())),
+      maxReplyBytes,
+    });
     if (status === 401 || status === 403) provider.key.forget();
     return status === 200 ? { status, body: body.toString() } : { status };
   } catch (error) {

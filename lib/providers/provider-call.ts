@@ -4,7 +4,7 @@ import { calling, type Context } from '../context.ts';
 import { ApiError, type ErrorCode, errorCatalog } from '../errors.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { note } from '../log.ts';
-import { type HttpReply, httpRequest, TransportError } from '../outgoing/http-request.ts';
+import { type HttpReply, type HttpRequest, httpRequest, TransportError } from '../outgoing/http-request.ts';
 import { readCredits, readErrorReply, readReplyObject, readRetryAfter, readTaskId } from './reply.ts';
 
 export interface Provider {
@@ -110,32 +110,34 @@ async function send(
   key: string,
   replyBy: number,
 ): Promise<SendResult> {
-  const { name, url, echoesRequest } = provider;
+  const timeoutMs = replyBy - Date.now();
+  const maxEchoBytes = provider.echoesRequest ? bytesPerEchoedByte * body.length : 0;
+  const request = { method: 'POST', body, timeoutMs, maxReplyBytes: maxReplyBytes + maxEchoBytes } as const;
   try {
-    const reply = await calling(context, `${name} provider`, () =>
-      httpRequest({
-        url: new URL(url.replace(/\/*$/, path)),
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...requestHeaders(provider, key) },
-        body,
-        timeoutMs: replyBy - Date.now(),
-        maxReplyBytes: maxReplyBytes + (echoesRequest ? bytesPerEchoedByte * body.length : 0),
-      }),
-    );
-    return readReply(reply, key);
+    return readReply(await exchange(context, provider, key, path, request), key);
   } catch (cause) {
     if (!(cause instanceof TransportError)) throw cause;
     return readBrokenReply(cause, key);
   }
 }
 
-export function requestHeaders({ keyHeader }: Provider, key: string): Record<string, string> {
+/** One exchange with a provider, at a path below its URL. */
+export function exchange(
+  context: Context,
+  { name, url, keyHeader }: Provider,
+  key: string,
+  path: string,
+  request: Omit<HttpRequest, 'url' | 'headers'>,
+): Promise<HttpReply> {
   const [header = '', word] = keyHeader.split(': ');
-  return {
+  const headers = {
+    ...(request.body && { 'content-type': 'application/json' }),
     accept: 'application/json',
     'accept-encoding': 'identity',
     [header]: word ? `${word} ${key}` : key,
   };
+  const whole = { ...request, url: new URL(url.replace(/\/*$/, path)), headers };
+  return calling(context, `${name} provider`, () => httpRequest(whole));
 }
 
 /** Logs every task id, so a task can be found even if its response never reached the caller. */
