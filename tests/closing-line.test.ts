@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { folder } from '@node-registry/testing/folders';
-import { runProgram } from '@node-registry/testing/run-program';
+import { runProgram } from '@node-registry/testing/shell';
 
 const suites = {
   passes: "test('passes', () => {}); test('passes too', () => {});",
@@ -21,9 +21,9 @@ describe('the closing line of the gate', () => {
     );
     for (const [name, code] of Object.entries(suites)) await writeFile(join(folder, `${name}.test.js`), code);
     const jest = resolve('node_modules/jest/bin/jest.js');
-    const { status, stdout } = await runProgram(process.execPath, [jest, '--maxWorkers=2'], { cwd: folder });
+    const { code, stdout } = await runProgram(process.execPath, [jest, '--maxWorkers=2'], { cwd: folder });
 
-    expect(status).toBe(1);
+    expect(code).toBe(1);
     expect(stdout).toMatch(
       /^skipped: 1 tests\n1 of them need Chromium: apt-get .*\norder: .* --seed=-?\d+\ntests: 2 passed, 3 failed$/m,
     );

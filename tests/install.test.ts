@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { folder } from '@node-registry/testing/folders';
-import { runProgram } from '@node-registry/testing/run-program';
+import { runProgram } from '@node-registry/testing/shell';
 
 const { scripts, engines }: { scripts: Record<string, string>; engines: { node: string } } = JSON.parse(
   readFileSync('package.json', 'utf8'),
@@ -19,7 +19,7 @@ describe('an npm script', () => {
       const result = await runProgram('npm', ['run', '--silent', name], { cwd: folder });
 
       expect(result).toEqual({
-        status: 1,
+        code: 1,
         stdout: '',
         stderr: 'The packages are not installed yet: run npm ci, then try again.\n',
       });
@@ -40,9 +40,9 @@ describe('an npm script', () => {
   });
 
   test.each(tools)('npm run %s explains itself instead of running, for --help', async (name, args) => {
-    const { status, stdout, stderr } = await runProgram(process.execPath, [...args, '--help']);
+    const { code, stdout, stderr } = await runProgram(process.execPath, [...args, '--help']);
 
-    expect([status, stderr]).toEqual([0, '']);
+    expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(new RegExp(`^Usage: (?:npm (?:run )?)?${name} `));
   });
 });
@@ -58,9 +58,9 @@ describe('on an older Node', () => {
   test.each(['18.19.0', '20.20.2', '22.22.2'])(
     'npm start on Node %s says in one sentence what to do',
     async (version) => {
-      const { status, stderr } = await asNode(version);
+      const { code, stderr } = await asNode(version);
 
-      expect(status).toBe(1);
+      expect(code).toBe(1);
       expect(stderr).toMatch(new RegExp(`^This needs Node 24, and this is Node ${version}\\. [^\\n]+\\n$`));
     },
   );
@@ -72,7 +72,7 @@ describe('on an older Node', () => {
   });
 
   test.each(['24.0.0', '26.1.0'])('Node %s starts', async (version) => {
-    expect(await asNode(version)).toEqual({ status: 0, stdout: '', stderr: '' });
+    expect(await asNode(version)).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
   test('lets an older Node install the packages, which bring the Node of the scripts', () => {
@@ -83,9 +83,9 @@ describe('on an older Node', () => {
 
 test('runs a test file by jest alone, as an editor does: it starts again with the flags of the tests', async () => {
   const file = 'packages/site/tests/search-pieces.test.ts';
-  const { status, stderr } = await runProgram('node_modules/.bin/jest', [file, '--reporters=default'], {
-    environment: { NODE_OPTIONS: undefined, JEST_WORKER_ID: undefined },
+  const { code, stderr } = await runProgram('node_modules/.bin/jest', [file, '--reporters=default'], {
+    env: { NODE_OPTIONS: undefined, JEST_WORKER_ID: undefined },
   });
 
-  expect([status, stderr]).toEqual([0, expect.stringContaining(`PASS ${file}`)]);
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`PASS ${file}`)]);
 });

@@ -1,6 +1,10 @@
+import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { runProgram } from './run-program.ts';
+import { jest } from '@jest/globals';
+
+// A program may have to be compiled first.
+jest.setTimeout(60_000);
 
 export interface Ending {
   code: number;
@@ -10,7 +14,22 @@ export interface Ending {
 
 export interface RunOptions {
   cwd?: string;
+  /** Added to this process's environment; undefined removes a variable. */
   env?: NodeJS.ProcessEnv;
+}
+
+/** Runs a program to its end, without the flags that only the tests themselves need. */
+export function runProgram(
+  command: string,
+  args: readonly string[],
+  { cwd, env }: RunOptions = {},
+): Promise<Ending> {
+  const options = { cwd, env: { ...process.env, NODE_OPTIONS: '--conditions=in-tree', ...env } };
+  return new Promise((resolve) => {
+    const child = execFile(command, args, options, (_, stdout, stderr) =>
+      resolve({ code: Number(child.exitCode), stdout, stderr }),
+    );
+  });
 }
 
 export const own = /^(?:GITHUB_|GITLAB_|ACTIONS_|NODE_REGISTRY_|GIT_|npm_|NODE_OPTIONS$|INIT_CWD$)/;
@@ -20,15 +39,11 @@ export const plainEnvironment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !own.test(name)),
 );
 
-export async function runFile(
-  file: string,
-  args: readonly string[],
-  { cwd, env }: RunOptions = {},
-): Promise<Ending> {
+/** The same in that environment. */
+export function runFile(file: string, args: readonly string[], options: RunOptions = {}): Promise<Ending> {
   const absent = Object.keys(process.env).filter((name) => own.test(name));
-  const environment = { ...Object.fromEntries(absent.map((name) => [name, undefined])), ...env };
-  const { status, ...output } = await runProgram(file, args, { environment, ...(cwd && { cwd }) });
-  return { code: status, ...output };
+  const env = { ...Object.fromEntries(absent.map((name) => [name, undefined])), ...options.env };
+  return runProgram(file, args, { ...options, env });
 }
 
 export type Files = Record<string, string | Buffer>;

@@ -10,7 +10,7 @@ import { serve } from '../support/serve.ts';
 import { setVariables } from '../support/variables.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';
-import { runProgram } from '@node-registry/testing/run-program';
+import { runProgram } from '@node-registry/testing/shell';
 import { commands } from '../../tools/admin/commands.ts';
 import { sentenceFor } from '../../tools/admin/command.ts';
 import { runCommandLine } from '../../tools/admin/program.ts';
@@ -226,7 +226,7 @@ describe('npm run admin', () => {
     const created = await run(['publisher', 'create', 'child', '--name', 'Child', ...deployed, '--json']);
     const shown = await admin('publisher', 'show', 'child', '--json');
 
-    expect(created).toMatchObject({ status: 0, stderr: `Target: ${describeTarget()}\n` });
+    expect(created).toMatchObject({ code: 0, stderr: `Target: ${describeTarget()}\n` });
     expect(JSON.parse(created.stdout)).toEqual(JSON.parse(shown.stdout));
   });
 
@@ -240,7 +240,7 @@ describe('npm run admin', () => {
 
     const [{ actor }] = await adminJson('history', 'publisher', 'named');
     expect(actor).toBe('arn:aws:sts::123456789012:assumed-role/administrators/ann (ceo)');
-    expect([rejected.status, rejected.stderr]).toEqual([
+    expect([rejected.code, rejected.stderr]).toEqual([
       1,
       expect.stringMatching(/\nNothing was changed: AWS .*: It is expired\. Sign in again\.\n$/),
     ]);
@@ -259,16 +259,16 @@ describe('npm run admin', () => {
       const [environment, sentence] = row;
       const result = await run(['publisher', 'show', 'demo'], environment);
 
-      expect(result).toEqual({ status: 1, stdout: '', stderr: `${sentence}\n` });
+      expect(result).toEqual({ code: 1, stdout: '', stderr: `${sentence}\n` });
     },
   );
 
   test('exits with 2 if a table has no name', async () => {
-    expect(await run(['node', 'list', '--table'])).toMatchObject({ status: 2 });
+    expect(await run(['node', 'list', '--table'])).toMatchObject({ code: 2 });
   });
 
-  function run(args: string[], environment: NodeJS.ProcessEnv = {}) {
-    return runProgram(process.execPath, ['tools/admin/admin.js', ...args], { environment });
+  function run(args: string[], env: NodeJS.ProcessEnv = {}) {
+    return runProgram(process.execPath, ['tools/admin/admin.js', ...args], { env });
   }
 });
 

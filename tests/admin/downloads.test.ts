@@ -10,7 +10,7 @@ import { admin } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
 import { addNode, addPublisher, storedNode } from '../support/registry.ts';
 import { serve } from '../support/serve.ts';
-import { runProgram } from '@node-registry/testing/run-program';
+import { runProgram } from '@node-registry/testing/shell';
 import { finalize, publish, put, sha256 } from '../support/uploads.ts';
 
 const because = ['--reason', 'Steals keys: go back'];
@@ -111,14 +111,14 @@ describe('on a deployed stage', () => {
     const addresses = { AWS_ENDPOINT_URL_CLOUDFORMATION: aws.url, AWS_ENDPOINT_URL_CLOUDFRONT: aws.url };
     const target = ['--region', AWS_REGION, '--table', TABLE_NAME, '--yes'];
     const words = ['tools/admin/admin.js', 'node', 'ban', nodeId, ...because, ...target];
-    return runProgram(process.execPath, words, { environment: { BUCKET_NAME: undefined, ...addresses } });
+    return runProgram(process.execPath, words, { env: { BUCKET_NAME: undefined, ...addresses } });
   }
 
   test('finds the bucket and the distribution in the outputs of its stack, and drops the copies by one path', async () => {
     const addresses = [await publishArchive('1.0.0'), await publishArchive('1.1.0')];
-    const { status, stderr } = await ban();
+    const { code, stderr } = await ban();
 
-    expect([status, await answersOf(addresses)]).toEqual([0, [403, 403]]);
+    expect([code, await answersOf(addresses)]).toEqual([0, [403, 403]]);
     expect(stderr).not.toContain('goes on');
     expect(invalidated).toEqual([`/archives/${nodeId}/*`]);
   });
@@ -126,9 +126,9 @@ describe('on a deployed stage', () => {
   test('names the archives that it cannot deny where downloads are served elsewhere', async () => {
     const address = await publishArchive('1.0.0');
     delete outputs.DistributionId;
-    const { status, stderr } = await ban();
+    const { code, stderr } = await ban();
 
-    expect([status, invalidated]).toEqual([1, []]);
+    expect([code, invalidated]).toEqual([1, []]);
     expect(stderr).toContain('deny these where they are served:');
     expect(stderr).toContain(address.pathname.slice(address.pathname.indexOf('archives/')));
   });

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
-import { runProgram } from '@node-registry/testing/run-program';
+import { runProgram } from '@node-registry/testing/shell';
 import { type Part, referencesOf } from '../../infra/plugins/references.ts';
 import { adoptionOf } from '../../tools/restore/adoption.ts';
 import { queues } from '../../tools/local/queues.ts';

@@ -18,7 +18,7 @@ import { createPublicIndex, createRegistryClient, type RegistryClient } from '@n
 import { closePages, inBrowser, openPage } from '@node-registry/testing/browser';
 import { readExamples, runExample } from '../support/readme-examples.ts';
 import { folder } from '@node-registry/testing/folders';
-import { runProgram } from '@node-registry/testing/run-program';
+import { runProgram } from '@node-registry/testing/shell';
 import { plainEnvironment } from '@node-registry/testing/shell';
 import { until } from '@node-registry/testing/until';
 import '../support/in-order.ts';
@@ -70,7 +70,7 @@ function blockOf(text: string, language: string): string {
 
 test('a CI job of the stack’s own issuer is known, and rejected for its repository alone', async () => {
   const printed = runProgram(process.execPath, ['tools/local/token.ts', '--ci', 'octo/nodes'], {
-    environment: stack.environment,
+    env: stack.environment,
   });
   const personal_access_token = (await printed).stdout.trim();
   const job = createRegistryClient({ baseUrl: stack.apiUrl });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { startProcess } from '../../tools/processes/start-process.ts';
-import { runProgram } from '@node-registry/testing/run-program';
+import { runProgram } from '@node-registry/testing/shell';
 import { until } from '@node-registry/testing/until';
 
 function startScript(script: string, options = {}) {

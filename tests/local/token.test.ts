@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { audience, issuerName } from '../../tools/local/addresses.ts';
 import { issueCiToken, loadSigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { directory } from '@node-registry/testing/folders';
-import { runProgram } from '@node-registry/testing/run-program';
+import { runProgram } from '@node-registry/testing/shell';
 import { untilEnd } from '../support/serve.ts';
 
 const issuer = untilEnd(await startIssuer(0, await loadSigningKey(directory)));
@@ -12,7 +12,7 @@ const issuer = untilEnd(await startIssuer(0, await loadSigningKey(directory)));
 function printTokenAt(url: string, ...args: string[]) {
   const LOCAL_PORT_OFFSET = String(Number(new URL(url).port) - 3001);
   return runProgram(process.execPath, ['tools/local/token.ts', ...args], {
-    environment: { LOCAL_DIRECTORY: join(directory, 'elsewhere'), LOCAL_PORT_OFFSET },
+    env: { LOCAL_DIRECTORY: join(directory, 'elsewhere'), LOCAL_PORT_OFFSET },
   });
 }
 
@@ -66,9 +66,9 @@ describe('npm run token', () => {
   test('says that no stack runs', async () => {
     const stopped = await startIssuer(0, await loadSigningKey(directory));
     await stopped.stop();
-    const { status, stdout, stderr } = await printTokenAt(stopped.url, '--user', 'x');
+    const { code, stdout, stderr } = await printTokenAt(stopped.url, '--user', 'x');
 
-    expect([status, stdout]).toEqual([1, '']);
+    expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(
       /^No local stack runs on \S+: start it with npm start, or set its LOCAL_PORT_OFFSET\.\n$/,
     );

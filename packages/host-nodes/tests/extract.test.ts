@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { folder } from '@node-registry/testing/folders';
-import { runProgram } from '@node-registry/testing/run-program';
+import { runProgram } from '@node-registry/testing/shell';
 
 const code = `class N:
     RETURN_TYPES = ("IMAGE",)
@@ -28,9 +28,9 @@ describe('npm run extract', () => {
   test('shows the result for each folder, and skips other files', async () => {
     await addPack('owner+pack');
     await writeFile(join(folder, 'README.md'), 'packs');
-    const { status, stdout } = await extract();
+    const { code, stdout } = await extract();
 
-    expect(status).toBe(0);
+    expect(code).toBe(0);
     expect(stdout).toMatch(/^owner\+pack: success, 1 nodes, \d+ steps, [\d.]+ s\n1 packs, 1 nodes; /);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { directory } from '@node-registry/testing/folders';
-import { runProgram } from '@node-registry/testing/run-program';
+import { runProgram } from '@node-registry/testing/shell';
 import { extractInWorker } from '../extract-in-worker.ts';
 import { hostilePacks, hungry } from './hostile-packs.ts';
 import { extract, type PackFiles } from './packs.ts';
@@ -22,11 +22,11 @@ beforeAll(() => {
 });
 
 async function runScript(flags: string[], ...kind: string[]): Promise<string> {
-  const environment = { SECRET_OF_THE_FUNCTION: 'a secret' };
-  const { status, stdout, stderr } = await runProgram(process.execPath, [...flags, script, ...kind], {
-    environment,
+  const env = { SECRET_OF_THE_FUNCTION: 'a secret' };
+  const { code, stdout, stderr } = await runProgram(process.execPath, [...flags, script, ...kind], {
+    env,
   });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return stdout;
 }
 

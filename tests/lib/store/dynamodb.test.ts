@@ -1,7 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { requestContext } from '../../../lib/context.ts';
 import { tooLargeOr, untilAnswered } from '../../../lib/store/dynamodb.ts';
-import { runProgram } from '@node-registry/testing/run-program';
+import { runProgram } from '@node-registry/testing/shell';
 import { timed } from '../../support/timed.ts';
 
 /** In a process of its own: Jest's own errors are not those of Node, and the SDK wraps what it does not know. */
