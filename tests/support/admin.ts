@@ -4,10 +4,9 @@ import { runCommandLine } from '../../tools/admin/program.ts';
 import { intercept } from './intercept.ts';
 import { asFunction } from './roles.ts';
 
-/** With the rights of the role for people, except for what only the local stack does itself. */
+/** With the rights of the role for people. */
 function runAs(args: string[]) {
-  const role = args[0] === 'uploads' ? undefined : 'administration';
-  return asFunction(role, () => runCommandLine(args));
+  return asFunction('administration', () => runCommandLine(args));
 }
 
 /** Runs `npm run admin -- ...` in this process, on the test file's own table. A failure is without its target. */

@@ -1,24 +1,18 @@
-import { buffer } from 'node:stream/consumers';
 import { crc32, inflateRawSync } from 'node:zlib';
-import { fromBufferPromise, parseExtraFields } from 'yauzl';
+import { unzip } from '@node-registry/testing/unzip';
+import { parseExtraFields } from 'yauzl';
 import { sha256 } from './uploads.ts';
 
 /*
  * The two ways in which programs unpack a zip, in their simplest form. Both must get the same published files.
  */
 
+/** By their names. */
 type Unpacked = [name: string, sha256: string][];
 
 /** By the directory at the end, as most programs do. */
 export async function readByDirectory(archive: Buffer): Promise<Unpacked> {
-  const zip = await fromBufferPromise(archive, { strictFileNames: true });
-  const files: (Unpacked[number] & { offset?: number })[] = [];
-  const offsets = new Map<string, number>();
-  for await (const entry of zip.eachEntry()) {
-    files.push([entry.fileName, sha256(await buffer(await zip.openReadStreamPromise(entry)))]);
-    offsets.set(entry.fileName, entry.relativeOffsetOfLocalHeader);
-  }
-  return files.sort(([one], [other]) => Number(offsets.get(one)) - Number(offsets.get(other)));
+  return [...(await unzip(archive))].map(([name, data]): Unpacked[number] => [name, sha256(data)]).sort();
 }
 
 /** Front to back, like programs that unpack while they download: they never see the directory. */
@@ -35,7 +29,7 @@ export function readAsStream(archive: Buffer): Unpacked {
     at = dataStart + packedBytes;
     if ((flags & 8) !== 0) at += archive.readUInt32LE(at) === 0x08074b50 ? 16 : 12;
   }
-  return files;
+  return files.sort();
 }
 
 function nameOf(plain: Buffer, extra: Buffer): string {

@@ -45,15 +45,8 @@ export async function startLocalStack(given?: Place, options = ['--empty']) {
     pagesUrl: at(3004),
     siteUrl: at(3006),
     accountUrl: at(3007),
-    /** The environment variables that point commands to this stack, so the README's commands work with it. */
-    environment: {
-      ...environment,
-      AWS_ENDPOINT_URL_DYNAMODB: at(8000),
-      AWS_ENDPOINT_URL_S3: at(4569),
-      TOKEN_KEY_SET_URL: `${at(3001)}/.well-known/jwks.json`,
-      IMAGE_PROVIDER_URL: `${at(3003)}/image`,
-      VIDEO_PROVIDER_URL: `${at(3003)}/video`,
-    } as NodeJS.ProcessEnv,
+    /** For commands: the offset of its ports is their only hint to where it is. */
+    environment,
     /** Its ports and data folder, so that it can be started there again. */
     place,
     /** The id of the process group of all its parts. */
