@@ -4,9 +4,10 @@ import { buffer } from 'node:stream/consumers';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
 import { slashedRoute } from '../../infra/operations.ts';
+import { type Cors, corsHeaders, preflightHeaders } from './cors.ts';
 import { type Invocation, invocationOf, loadFunction } from './invocation.ts';
 import { rejectForeign } from './local-only.ts';
-import { type Cors, fileOf, type LocalStage, timeoutMsOf } from './local-stage.ts';
+import { fileOf, type LocalStage, timeoutMsOf } from './local-stage.ts';
 import { loggedRequest, type RequestLog } from './request-log.ts';
 
 type Event = APIGatewayProxyEventV2;
@@ -53,8 +54,8 @@ export function startGateway({ port, routes, cors, onAnswer = () => {} }: Settin
     // The API's CORS rules decide about other origins, as on a deployed stage.
     const foreign = rejectForeign(request, () => true);
     if (foreign !== undefined) return void response.writeHead(foreign).end();
-    const preflight = cors && preflightReply(cors, request);
-    if (preflight) return send(response, preflight);
+    if (cors && isPreflight(request))
+      return send(response, { statusCode: 204, headers: preflightHeaders(cors, request) });
     const started = performance.now();
     const body = await buffer(request);
     const reply = await replyTo(match, request, body);
@@ -199,29 +200,6 @@ function send(
 }
 
 /** HTTP APIs answer a preflight themselves: https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-cors.html */
-function preflightReply(cors: Cors, request: IncomingMessage): Reply | undefined {
-  const { method, headers } = request;
-  if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return undefined;
-  const allowed = corsHeaders(cors, request);
-  if (allowed['access-control-allow-origin'] === undefined) return { statusCode: 204 };
-  return {
-    statusCode: 204,
-    headers: {
-      ...allowed,
-      'access-control-allow-methods': cors.allowedMethods.join(','),
-      'access-control-allow-headers': cors.allowedHeaders.join(',').toLowerCase(),
-      'access-control-max-age': String(cors.maxAge),
-    },
-  };
-}
-
-function corsHeaders(cors: Cors, { headers: { origin } }: IncomingMessage): Record<string, string> {
-  if (origin === undefined) return {};
-  const isAny = cors.allowedOrigins.includes('*');
-  if (!isAny && !cors.allowedOrigins.includes(origin)) return {};
-  return {
-    'access-control-allow-origin': isAny ? '*' : origin,
-    'access-control-expose-headers': cors.exposedResponseHeaders.join(',').toLowerCase(),
-    ...(!isAny && { vary: 'origin' }),
-  };
+function isPreflight({ method, headers }: IncomingMessage): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import type { Cors } from './cors.ts';
 import { invocationOf, loadFunction } from './invocation.ts';
 
 /** The parts of serverless.yml that the local stack uses. */
@@ -9,14 +10,6 @@ export interface LocalStage {
 }
 
 type Variables = Record<string, string | null>;
-
-export interface Cors {
-  allowedOrigins: string[];
-  allowedMethods: string[];
-  allowedHeaders: string[];
-  exposedResponseHeaders: string[];
-  maxAge: number;
-}
 
 interface LocalFunction {
   /** Such as `dist/update-node/index.handler`. */

@@ -4,9 +4,10 @@ import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
-import { type CorsHeaders, corsHeaders, localCorsRules, preflightHeaders } from './cors-rules.ts';
+import { type Cors, corsHeaders, preflightHeaders } from './cors.ts';
 import { isLocalPage, localOnly } from './local-only.ts';
 import { xml } from './s3-bodies.ts';
+import { ruleFor } from './s3-cors.ts';
 import { S3Objects } from './s3-objects.ts';
 import { accessDenied, S3Error } from './s3-error.ts';
 import { type Answer, type DenialOf, S3 } from './s3-operations.ts';
@@ -34,11 +35,10 @@ export async function startS3(
   const serve = localOnly(async (request, response) => {
     // By the clock that checks signatures, so that the SDK can adjust its own to it.
     response.setHeader('date', new Date().toUTCString());
-    const rules = request.headers.origin === undefined ? [] : await localCorsRules();
-    const cors = corsHeaders(rules, request);
+    const rule = request.headers.origin === undefined ? undefined : await ruleFor(request);
+    const cors = rule && corsHeaders(rule, request);
     try {
-      const answer =
-        request.method === 'OPTIONS' ? preflight(preflightHeaders(rules, request)) : await s3.answer(request);
+      const answer = request.method === 'OPTIONS' ? preflight(rule, request) : await s3.answer(request);
       await send(request, response, answer, cors);
     } catch (error) {
       // A broken connection needs no response.
@@ -52,8 +52,8 @@ export async function startS3(
   return startHttpServer(serve, port);
 }
 
-function preflight(headers: CorsHeaders | undefined): Answer {
-  if (headers) return { status: 200, headers };
+function preflight(rule: Cors | undefined, request: IncomingMessage): Answer {
+  if (rule) return { status: 200, headers: preflightHeaders(rule, request) };
   throw new S3Error(403, 'AccessForbidden', 'CORSResponse: This CORS request is not allowed.');
 }
 
@@ -65,7 +65,7 @@ async function send(
   request: IncomingMessage,
   response: ServerResponse,
   { status, headers = {}, body }: Answer,
-  cors: CorsHeaders,
+  cors: object | undefined,
 ): Promise<void> {
   for (const [name, value] of Object.entries({ 'x-amz-request-id': randomUUID(), ...cors, ...headers }))
     if (value !== undefined) response.setHeader(name, value);
