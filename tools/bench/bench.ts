@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCommand, positiveNumber, runCommand } from '@node-registry/command-line/command';
+import { createCommand, positiveNumber, runProgram } from '@node-registry/command-line/command';
 import { buildFunctions } from '../../infra/bundle/build.ts';
 import { measureColdStarts } from './cold.ts';
 import { render } from './figures.ts';
@@ -20,7 +20,7 @@ const command = createCommand({
   .option('--minutes <N>', 'how long to send requests to the local stack', positiveNumber, 0.25)
   .action(run);
 
-process.exitCode = await runCommand(command, process.argv.slice(2));
+await runProgram(command);
 
 async function run({ minutes }: { minutes: number }): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'node-registry-bench-'));

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { parameters } from '../../infra/parameters/parameters.ts';
-import { createCommand, runCommand } from '@node-registry/command-line/command';
+import { createCommand, runProgram } from '@node-registry/command-line/command';
 import { withAlarmTable } from './alarms.ts';
 import { withLaneTable } from './lanes.ts';
 import { requiredParameters } from '../../infra/plugins/packages.ts';
@@ -59,5 +59,5 @@ if (import.meta.main) {
     await writeFile(contributing, withLaneTable(await readFile(contributing, 'utf8')));
     process.stdout.write(`Wrote ${file}, the alarms of ${runbook} and the lanes of ${contributing}.\n`);
   });
-  process.exitCode = await runCommand(command, process.argv.slice(2));
+  await runProgram(command);
 }

@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCommand, runCommand } from '@node-registry/command-line/command';
+import { createCommand, runProgram } from '@node-registry/command-line/command';
 import { buildFunctions } from '../../infra/bundle/build.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { flagsOf, packageWith, templateIn } from '../../infra/plugins/packages.ts';
@@ -46,5 +46,5 @@ if (import.meta.main) {
       await rm(folder, { recursive: true });
     }
   });
-  process.exitCode = await runCommand(command, process.argv.slice(2));
+  await runProgram(command);
 }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { createCommand, runCommand } from '@node-registry/command-line/command';
+import { createCommand, runProgram } from '@node-registry/command-line/command';
 import { localAddress, ports } from '../local/addresses.ts';
 import { isListening } from '@node-registry/command-line/is-listening';
 import { type ExampleResult, sendExamples } from './http-file.ts';
@@ -41,5 +41,4 @@ function show({ title, request, status, failures, answer }: ExampleResult): void
     process.stdout.write(`      ${line}\n`);
 }
 
-const exitCode = await runCommand(command, process.argv.slice(2));
-process.exitCode ||= exitCode;
+await runProgram(command);

@@ -1,5 +1,5 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { createCommand, runCommand } from '@node-registry/command-line/command';
+import { createCommand, runProgram } from '@node-registry/command-line/command';
 import { audience, issuerName } from './addresses.ts';
 import { createSigningKey, publicKeyOf, signClaims } from './issuer.ts';
 
@@ -10,7 +10,7 @@ const command = createCommand({
   notes: 'The private key exists only while this runs.',
 }).action(signEvents);
 
-process.exitCode = await runCommand(command, process.argv.slice(2));
+await runProgram(command);
 
 async function signEvents(): Promise<void> {
   const key = createSigningKey('development');

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { createCommand, runCommand } from '@node-registry/command-line/command';
+import { createCommand, runProgram } from '@node-registry/command-line/command';
 import { localAddress, ports } from './addresses.ts';
 import { fetchSigningKey, issueCiToken, issueToken } from './issuer.ts';
 
@@ -26,22 +26,18 @@ const command = createCommand({
     if ((user === undefined) === (ci === undefined))
       command.error('Give either --user for a person, or --ci for a job.');
     const key = await fetchSigningKey();
-    if (key) {
-      const token =
-        ci === undefined
-          ? issueToken(key, { user: String(user), admin })
-          : issueCiToken(key, { repository: ci, workflow });
-      process.stdout.write(`${token}\n`);
-      return;
-    }
-    process.stderr.write(
-      `No local stack runs on ${localAddress(ports.api)}: start it with npm start, or set its LOCAL_PORT_OFFSET.\n`,
-    );
-    process.exitCode = 1;
+    if (!key)
+      throw new Error(
+        `No local stack runs on ${localAddress(ports.api)}: start it with npm start, or set its LOCAL_PORT_OFFSET.`,
+      );
+    const token =
+      ci === undefined
+        ? issueToken(key, { user: String(user), admin })
+        : issueCiToken(key, { repository: ci, workflow });
+    process.stdout.write(`${token}\n`);
   });
 
-const status = await runCommand(command, process.argv.slice(2));
-process.exitCode ||= status;
+await runProgram(command);
 
 function repositoryName(text: string): string {
   if (/^[\w.-]+\/[\w.-]+$/.test(text)) return text;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { createCommand, runCommand } from '@node-registry/command-line/command';
+import { createCommand, runProgram } from '@node-registry/command-line/command';
 import { findBreakingChanges, mayBreak } from './breaking-changes.ts';
 import { loadOperations } from '../../infra/operations.ts';
 import { describeService } from './document.ts';
@@ -13,8 +13,7 @@ const command = createCommand({
   summary: `Writes ${file}, unless it would break callers under the same major version`,
 }).action(writeDocument);
 
-const status = await runCommand(command, process.argv.slice(2));
-process.exitCode ||= status;
+await runProgram(command);
 
 async function writeDocument(): Promise<void> {
   const document = describeService(await loadOperations());
@@ -22,13 +21,10 @@ async function writeDocument(): Promise<void> {
   const breaks = await findBreakingChanges(released, document);
   if (breaks.length > 0)
     process.stdout.write(`Callers may break:\n${breaks.map((sentence) => `  ${sentence}\n`).join('')}`);
-  if (breaks.length > 0 && !mayBreak(released, document)) {
-    process.stderr.write(
-      `${file} was not changed. Keep what callers use, or raise the major version in package.json.\n`,
+  if (breaks.length > 0 && !mayBreak(released, document))
+    throw new Error(
+      `${file} was not changed. Keep what callers use, or raise the major version in package.json.`,
     );
-    process.exitCode = 1;
-    return;
-  }
   writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
   process.stdout.write(`Wrote ${file}.\n`);
 }
