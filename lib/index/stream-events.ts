@@ -170,21 +170,18 @@ async function keysBelow(context: Context, key: Key): Promise<Key[]> {
   return [];
 }
 
-/** Writes the node's file before the files that readers find it by, then makes pages from all of them. */
-async function refreshAllOf(context: Context, id: string, change: NodeChange): Promise<void> {
-  const { isListed, labels } = change;
-  const tooLarge = isListed ? await refreshNode(context, id, [...labels]).catch(tooLargeOnly) : undefined;
+/** Writes the node's file before those that are made from it, its pages last. */
+async function refreshAllOf(context: Context, id: string, { labels }: NodeChange): Promise<void> {
+  const tooLarge = await refreshNode(context, id, [...labels]).catch((error: unknown) => {
+    if (error instanceof TooLargeForIndex) return error;
+    throw error;
+  });
   await allEnded([
-    ...(isListed ? [refreshReadme(context, id)] : []),
+    refreshReadme(context, id),
     inParallel(labels.values(), maxFilesAtOnce, (label) => refreshHostNodes(context, id, label)),
   ]);
   await refreshPages(context, id, labels);
   if (tooLarge instanceof TooLargeForIndex) throw tooLarge;
-}
-
-function tooLargeOnly(error: unknown): TooLargeForIndex {
-  if (error instanceof TooLargeForIndex) return error;
-  throw error;
 }
 
 function oldestOf({ Records }: DynamoDBStreamEvent): number {
@@ -193,8 +190,6 @@ function oldestOf({ Records }: DynamoDBStreamEvent): number {
 
 /** The changes of a node, and the keys that caused them. */
 interface NodeChange {
-  /** Whether the node itself or one of its versions changed, and not only host nodes. */
-  isListed: boolean;
   /** Labels of the versions that changed, or whose host nodes did. */
   labels: Set<string>;
   keys: Key[];
@@ -212,8 +207,7 @@ function changesIn(keys: readonly Key[]): Changes {
     const part = subjectOf(key);
     if (part?.subject === 'PUBLISHER') changes.publishers.set(part.id, key);
     if (!part || part.subject === 'PUBLISHER') continue;
-    const change = changes.nodes.get(part.id) ?? { isListed: false, labels: new Set(), keys: [] };
-    if (!part.subject.startsWith('HOST_NODE')) change.isListed = true;
+    const change = changes.nodes.get(part.id) ?? { labels: new Set(), keys: [] };
     if ('label' in part) change.labels.add(part.label);
     change.keys.push(key);
     changes.nodes.set(part.id, change);

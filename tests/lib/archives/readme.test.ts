@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { readReadme } from '../../../lib/archives/readme.ts';
 import { inMemory } from '../../support/archive-files.ts';
@@ -68,6 +69,13 @@ describe('readReadme', () => {
       isCut: true,
     });
     expect(bytes).toBeLessThan(1_200_000);
+  });
+
+  test('takes one that cannot be unpacked for an empty one', async () => {
+    const archive = zip([{ name: 'README.md', data: randomBytes(500).toString('hex') }]);
+    archive.fill(0xff, 40, 60);
+
+    expect(await readReadme(inMemory(archive))).toMatchObject({ path: 'README.md', text: '' });
   });
 
   test.each([
