@@ -1,26 +1,40 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { RegoEngine, TemplateFile } from '@aws/cloudformation-validate';
+import { describe, expect, test } from '@jest/globals';
+import { directory } from '@node-registry/testing/folders';
+import { runProgram } from '@node-registry/testing/shell';
+import { unzip } from '@node-registry/testing/unzip';
+import { accountHeaders } from '@node-registry/site/account';
+import { unknownPath } from '@node-registry/site/build';
+import { loadContracts } from '../../infra/operations.ts';
 import { variables } from '../../infra/parameters/parameters.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
+import { foldConditions } from '../../infra/plugins/fold-conditions.ts';
+import { type Part, referencesOf } from '../../infra/plugins/references.ts';
 import { upperFirst } from '../../infra/template/alarm-resources.ts';
+import { deniedTag } from '../../lib/bucket/bucket.ts';
 import * as config from '../../lib/config.ts';
-import { loadContracts } from '../../infra/operations.ts';
+import { type Lane, lanes } from '../../lib/work/lanes.ts';
 import { reviewed, reviewedFile } from '../../tools/documents/template.ts';
+import { queues } from '../../tools/local/queues.ts';
 import { answerHeaders } from '../../tools/openapi/headers.ts';
-import { unzip } from '@node-registry/testing/unzip';
-import { asText } from './intrinsics.ts';
+import { adoptionOf } from '../../tools/restore/adoption.ts';
+import { plain as inText } from './intrinsics.ts';
 import { functionNames, ofType, type Packaged, packagedStage, properties } from './packaging.ts';
 
-let plain: Packaged;
-let full: Packaged;
+/* The reviewed template of a stage with the default parameters; stages with more parts, and with fewer; what must agree. */
+
+const [plain, full, minimal, direct] = await Promise.all([
+  packagedStage('default'),
+  packagedStage('full'),
+  packagedStage('minimal'),
+  packagedStage('direct'),
+]);
 const contracts = await loadContracts();
-
-beforeAll(async () => {
-  [plain, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
-});
-
-test('is the reviewed tests/infra/template.json by default, which npm run template writes', async () => {
-  const { file, template } = await packagedStage('default');
+test('is the reviewed tests/infra/template.json by default, which npm run template writes', () => {
+  const { file, template } = plain;
 
   // A stage is deployed in minutes, and CloudFormation takes 500.
   expect(Object.keys(template.Resources).length).toBeLessThanOrEqual(180);
@@ -28,11 +42,11 @@ test('is the reviewed tests/infra/template.json by default, which npm run templa
 });
 
 test('has a dashboard that is JSON where the stage asks for one', () => {
-  expect(JSON.parse(asText(properties(full, 'Dashboard').DashboardBody)).widgets).toHaveLength(15);
+  expect(JSON.parse(inText(properties(full, 'Dashboard').DashboardBody)).widgets).toHaveLength(15);
 });
 
 test('contains nothing of notifications where providers send them', () => {
-  expect(JSON.stringify(plain.template)).not.toMatch(
+  expect(JSON.stringify(direct.template)).not.toMatch(
     /NOTIFICATION_|\/notifications|notify-|pollProviders|unknown-states/i,
   );
 });
@@ -70,12 +84,21 @@ describe('the API', () => {
 });
 
 describe('the functions', () => {
-  test('get another variable, and with it new instances, for a restart', async () => {
-    const { template } = await packagedStage('minimal');
-    const lambdas = Object.values(template.Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function');
+  test('set concurrency aside for the proxies and the finalizer', () => {
+    const reserved = ofType(full, 'AWS::Lambda::Function').flatMap(
+      ([, { FunctionName, ReservedConcurrentExecutions: count }]) =>
+        count === undefined ? [] : [[FunctionName.split('-').at(-1), count]],
+    );
+    const proxies = contracts.filter(({ price }) => price !== undefined).map(({ name }) => [name, 10]);
 
-    for (const { Properties } of lambdas)
-      expect(Properties.Environment.Variables.RESTART).toBe(parameterSets.minimal.restart);
+    expect(Object.fromEntries(reserved)).toEqual({ ...Object.fromEntries(proxies), finalizeUpload: 5 });
+  });
+
+  test('get another variable, and with it new instances, for a restart', () => {
+    const lambdas = ofType(minimal, 'AWS::Lambda::Function');
+
+    for (const [, { Environment }] of lambdas)
+      expect(Environment.Variables.RESTART).toBe(parameterSets.minimal.restart);
     expect(lambdas.length).toBeGreaterThan(15);
   });
 
@@ -83,8 +106,7 @@ describe('the functions', () => {
     const files = await unzip(full.zips.get(name) ?? Buffer.alloc(0));
     const bundle = [...files.values()].map(String).join('\n');
     // A stage has its default.
-    const isConstant = (variable: string) => /^MAX_PENDING_V|^POLLS_PER_/.test(variable);
-    const settable = Object.keys(variables).filter((variable) => !isConstant(variable));
+    const settable = Object.keys(variables).filter((variable) => variable !== 'MAX_PENDING_VERSIONS');
     const read = settable.filter((variable) => new RegExp(`\\b${variable}:`).test(bundle));
     const { Environment } = properties(full, `${upperFirst(name)}LambdaFunction`);
     const given = Object.keys(Environment.Variables).filter((variable) => variable !== 'RESTART');
@@ -101,4 +123,177 @@ describe('the functions', () => {
       ),
     );
   });
+});
+
+test.each(Object.entries<Lane>(lanes))('the lane %s has an event source of its function', (lane, its) => {
+  const callers = ofType(full, 'AWS::Lambda::EventSourceMapping').filter(([, { EventSourceArn }]) =>
+    inText(EventSourceArn).includes(`{${upperFirst(lane)}Queue.`),
+  );
+  const called = callers.map(([, { FunctionName }]) => inText(FunctionName));
+
+  expect(called).toEqual([expect.stringContaining(`{${upperFirst(its.function)}LambdaFunction`)]);
+  expect(callers.flatMap(([, { FunctionResponseTypes }]) => FunctionResponseTypes)).toEqual([
+    'ReportBatchItemFailures',
+  ]);
+  expect(its.leaseSeconds).toBe(properties(full, `${upperFirst(its.function)}LambdaFunction`).Timeout + 30);
+});
+
+test('what a removed stage leaves is adopted with its parameters, and refers to nothing else', () => {
+  const { template, resources } = adoptionOf(full.template as never, 'arn:of-the-secret');
+  const ids = ['Table', 'S3BucketArchives', 'AccessLogs', 'NotificationSigningKey'];
+
+  expect(Object.keys(template.Resources)).toEqual(ids);
+  expect(ids.filter((id) => template.Resources[id]?.DeletionPolicy === undefined)).toEqual([]);
+  expect(referencesOf(template.Resources)).toEqual([]);
+  expect(template.Metadata).toEqual({ NodeRegistryParameters: parameterSets.full });
+  expect(resources).toMatchObject([
+    { ResourceType: 'AWS::DynamoDB::Table', ResourceIdentifier: { TableName: 'node-registry-prod' } },
+    { ResourceIdentifier: { BucketName: parameterSets.full.bucketName } },
+    { LogicalResourceId: 'AccessLogs', ResourceIdentifier: { BucketName: 'archives-of-the-tests-logs' } },
+    { ResourceIdentifier: { Id: 'arn:of-the-secret' } },
+  ]);
+  expect(() => adoptionOf(full.template as never)).toThrow('give its ARN with --secret');
+});
+
+test('adopt says what to run first if no stage is packaged', async () => {
+  const { stderr } = await runProgram(process.execPath, [resolve('tools/restore/adopt.ts')], { cwd: '/' });
+
+  expect(stderr).toBe('No stage is packaged here: run npm run package with its parameters first.\n');
+});
+
+describe('the bucket', () => {
+  const statements = (stage: Packaged) =>
+    inText(properties(stage, 'S3BucketArchivesPolicy').PolicyDocument.Statement);
+
+  const statementOf = (stage: Packaged, sid: string) =>
+    statements(stage).find(({ Sid }: { Sid: string }) => Sid === sid);
+
+  // https://docs.aws.amazon.com/AmazonS3/latest/userguide/tagging-and-policies.html
+  test('rejects archives with the mark of a ban to the distribution', () => {
+    const { Effect, Condition } = statementOf(full, 'BannedArchives');
+
+    expect([Effect, Condition.StringEquals]).toEqual([
+      'Deny',
+      { [`s3:ExistingObjectTag/${deniedTag.Key}`]: deniedTag.Value },
+    ]);
+  });
+
+  test('lets only the finalizer, the lane of bans and its administrator set or take away that mark', () => {
+    const { Action, Condition } = statementOf(full, 'OnlyTheAdministratorMarks');
+
+    expect(Action).toEqual(
+      ['Put', 'Delete'].flatMap((verb) => [`s3:${verb}ObjectTagging`, `s3:${verb}ObjectVersionTagging`]),
+    );
+    expect(Condition.ArnNotEquals['aws:PrincipalArn']).toEqual([
+      `\${FinalizeUploadRole.Arn}`,
+      `\${AlignRegistryRole.Arn}`,
+      parameterSets.full.archiveAdministratorArn,
+      `\${AdministrationRole.Arn}`,
+    ]);
+  });
+
+  test('protects all distributions by the web ACL', () => {
+    const acls = ofType(full, 'AWS::CloudFront::Distribution').map(
+      ([, it]) => it.DistributionConfig.WebACLId,
+    );
+
+    expect(acls).toEqual(Array(3).fill(parameterSets.full.webAclArn));
+  });
+
+  test('shows a page for what is missing on the site, and nothing but pages and the index', () => {
+    const { Aliases, CustomErrorResponses } = properties(full, 'Site').DistributionConfig;
+
+    expect(CustomErrorResponses).toMatchObject([
+      { ErrorCode: 404, ResponseCode: 404, ResponsePagePath: `/${unknownPath}` },
+    ]);
+    expect(Aliases).toEqual(['nodes.example.com']);
+    expect(statementOf(full, 'PagesOfTheSite').Resource).toEqual(
+      ['index', 'pages', 'site'].map((prefix) => `\${S3BucketArchives.Arn}/${prefix}/*`),
+    );
+    // CloudFront's runtime has nothing of Node, and at most 10 KB.
+    expect(properties(full, 'PageAddresses').FunctionCode).toMatch(/^[\s\S]{100,10000}$/);
+  });
+
+  test('serves the page for accounts from an origin that has nothing else, with the headers of the local one', () => {
+    const { Aliases, Origins, DefaultCacheBehavior } = properties(full, 'Account').DistributionConfig;
+    const { SecurityHeadersConfig: its, CustomHeadersConfig } = properties(
+      full,
+      'AccountHeaders',
+    ).ResponseHeadersPolicyConfig;
+    const origins = [
+      ...['https://api.example.com', 'https://issuer.example.com', 'https://login.example.com'],
+    ] as const;
+    const local = accountHeaders({ apiUrl: origins[0], issuers: origins.slice(1) });
+
+    expect([Aliases, Origins[0].OriginPath]).toEqual([['account.example.com'], '/account']);
+    expect(DefaultCacheBehavior.AllowedMethods).toEqual(['GET', 'HEAD']);
+    expect(statementOf(full, 'FilesOfTheAccountPage')).toMatchObject({
+      Resource: `\${S3BucketArchives.Arn}/account/*`,
+      Condition: { StringEquals: { 'aws:SourceArn': expect.stringMatching(/\$\{Account\}$/) } },
+    });
+    expect(local['content-security-policy']).toContain(`connect-src 'self' ${origins.join(' ')};`);
+    expect({
+      'content-security-policy': its.ContentSecurityPolicy.ContentSecurityPolicy,
+      'referrer-policy': its.ReferrerPolicy.ReferrerPolicy,
+      'x-content-type-options': its.ContentTypeOptions.Override && 'nosniff',
+      ...Object.fromEntries(CustomHeadersConfig.Items.map((it: Part) => [it.Header, it.Value])),
+    }).toEqual(local);
+  });
+
+  test('serves no one else when downloads have an address of their own', () => {
+    expect(statements(minimal)).toHaveLength(2);
+    expect(ofType(minimal, 'AWS::CloudFront::Distribution')).toEqual([]);
+    for (const id of ['UpdateNodeLambdaFunction', 'BulkNodeVersionsLambdaFunction'])
+      expect(properties(minimal, id).Environment.Variables.DOWNLOAD_BASE_URL).toBe(
+        parameterSets.minimal.downloadBaseUrl,
+      );
+  });
+});
+
+// https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html: six times the function's timeout.
+test('the queue of index changes matches its function and the local stack', () => {
+  const { deadLetter, ...local } = queues.indexChanges;
+  const { DelaySeconds: delaySeconds, VisibilityTimeout, RedrivePolicy } = properties(full, 'IndexChanges');
+
+  expect({ ...(delaySeconds && { delaySeconds }), visibilitySeconds: VisibilityTimeout }).toEqual(local);
+  expect(RedrivePolicy.maxReceiveCount).toBe(deadLetter.maxReceiveCount);
+  expect(VisibilityTimeout).toBe(6 * properties(full, 'WriteIndexLambdaFunction').Timeout);
+});
+
+const acceptedWarnings = [
+  // The framework also states dependencies that a reference enforces.
+  'W3005',
+  // It names the bucket by text where S3 may invoke the finalizer: the bucket itself waits for that permission.
+  'W9002',
+  // Numbers from the command line are text in the template. CloudFormation converts them.
+  'W9003',
+];
+
+const engine = new RegoEngine();
+
+/** What CloudFormation's resource schemas and the rules of cfn-lint find. */
+function problemsIn(file: string): string[] {
+  const { status, diagnostics } = engine.validateStandard(new TemplateFile(file));
+  expect(status).toBe('OK');
+  return diagnostics
+    .filter(({ severity, ruleId }) => !/INFO|DEBUG/.test(severity) && !acceptedWarnings.includes(ruleId))
+    .map(({ ruleId, message, entity }) => `${entity?.logicalId}: ${ruleId} ${message}`);
+}
+
+// The other sets have no resource that is not in one of these.
+test.each(Object.entries({ minimal, full }))(
+  'the stage with the %s parameters passes CloudFormation’s schemas and cfn-lint’s rules, which find a wrong property',
+  async (set, { file, template }) => {
+    expect(problemsIn(file)).toEqual([]);
+    const changed = join(directory, `${set}.json`);
+    await writeFile(changed, JSON.stringify(template).replace('"TableName":', '"Speed":1,$&'));
+
+    expect(problemsIn(changed)).toEqual([expect.stringMatching(/^Table: .*Speed/)]);
+  },
+);
+
+test('a part whose condition nothing decides is an error', () => {
+  const template = { Resources: {}, Outputs: { Odd: { Condition: 'IsOdd' } } };
+
+  expect(() => foldConditions(template, {})).toThrow('Nothing decides the condition IsOdd.');
 });
