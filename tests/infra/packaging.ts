@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, parse, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { jest } from '@jest/globals';
@@ -61,9 +60,9 @@ async function build(folder: string): Promise<void> {
   await run('node', ['infra/bundle/build.ts'], { cwd: folder, env });
 }
 
-/** A project of a test's own, to package what it likes. */
-export async function builtProject(name: string): Promise<string> {
-  const folder = join(String(process.env.TEST_DIRECTORY), `project-${name}`);
+/** A project of one test file, to package what it likes. */
+export async function builtProject(): Promise<string> {
+  const folder = join(String(process.env.TEST_DIRECTORY), 'project');
   await makeProject(folder, await builtFunctions());
   return folder;
 }
@@ -79,53 +78,35 @@ async function makeProject(folder: string, built?: string): Promise<void> {
 
 /** The file that comes first does the work, the others wait until it is done or has failed. */
 async function once(name: string, work: () => Promise<void>): Promise<void> {
-  const [ready, failed] = [`${name}-ready`, `${name}-failed`];
   const isFirst = await mkdir(`${name}-claimed`).then(
     () => true,
-    ({ code }: NodeJS.ErrnoException) => code !== 'EEXIST',
+    () => false,
   );
   if (isFirst) {
-    await work().catch(async (error) => {
-      const { stdout = '', stderr = '' }: { stdout?: string; stderr?: string } = error;
-      await writeFile(failed, `${error}\n${stdout}${stderr}`);
-      throw error;
-    });
-    await writeFile(ready, '');
+    const problem = await work().then(
+      () => '',
+      (error) => [error, error.stdout, error.stderr].join('\n'),
+    );
+    await writeFile(`${name}-problem`, problem);
+    await mkdir(`${name}-ended`);
   }
-  await until(() => existsSync(ready) || existsSync(failed));
-  if (existsSync(failed)) throw new Error(`${name} was not made: ${await readFile(failed, 'utf8')}`);
+  await until(() => existsSync(`${name}-ended`));
+  const problem = await readFile(`${name}-problem`, 'utf8');
+  if (problem) throw new Error(`${name} was not made: ${problem}`);
 }
 
 async function readPackage(folder: string): Promise<Packaged> {
   const file = templateIn(folder);
-  return { template: JSON.parse(await readFile(file, 'utf8')), file, zips: await readZips(folder) };
-}
-
-/** Each function's zip, by the function's name in serverless.yml. */
-async function readZips(folder: string): Promise<Map<string, Buffer>> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.zip'));
   const zips = names.map(async (name) => [parse(name).name, await readFile(join(folder, name))] as const);
-  return new Map(await Promise.all(zips));
+  const template = JSON.parse(await readFile(file, 'utf8'));
+  return { template, file, zips: new Map(await Promise.all(zips)) };
 }
 
 export async function unzipInto(folder: string, zip: Buffer): Promise<void> {
   for (const [name, bytes] of await unzip(zip)) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), bytes);
-  }
-}
-
-/** The message for packaging with these flags, if they are rejected. */
-export async function rejectionOf(flags: readonly string[], project = '.'): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'node-registry-rejected-'));
-  try {
-    await packageWith(project, folder, flags);
-    return '';
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout: string; stderr: string };
-    return stdout + stderr;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
 }
 
