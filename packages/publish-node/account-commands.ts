@@ -6,19 +6,22 @@ import {
   PublisherName,
   trustFields,
 } from '@node-registry/registry-rules/schemas/self-service';
-import { Failure } from './failure.ts';
+import { connectWithTokens } from './connect.ts';
+import { explain, Failure } from './failure.ts';
 import { connectAsOwner, type OwnerFlags } from './identity.ts';
-import { explainAccount } from './login-commands.ts';
 import { fieldsIn } from './options.ts';
 import { type Ending, type Report, say } from './output.ts';
 import { readPyProject } from './pyproject.ts';
+import { readSession, removeSession, writeSession } from './session.ts';
+import { findIssuer, signInByBrowser, signInByDevice } from './sign-in.ts';
 
-/* What a person does for a publisher: its profile, tokens, members and trusted CI jobs. */
+/* Signing in, and what a person does for a publisher: its profile, tokens, members and trusted CI jobs. */
 
 type Ask = RegistryClient['account'];
 
 interface AccountFlags extends OwnerFlags {
   publisher?: string;
+  device?: boolean;
   days: number;
   name?: string;
   node?: string | undefined;
@@ -44,12 +47,27 @@ const { issuer: _, repository: __, workflow: ___, ...limits } = trustFields;
 export const trustLimits = limits;
 export const onlyNode = { node_id: trustFields.node_id };
 
+const noSelfService = 'This registry has no self-service: its operator makes publishers and tokens.';
+
+/** Most registries without self-service have no such route. */
+export function explainAccount(hint: string): (error: unknown) => never {
+  return (error) => {
+    if (Object(error).code === 'route_not_found')
+      throw new Failure('rejected', noSelfService, { code: 'route_not_found' });
+    return explain({ unauthorized: hint, invalid_reply: noSelfService })(error);
+  };
+}
+
+const asking =
+  (registry: RegistryClient, hint: string): Ask =>
+  (...call) =>
+    registry.account(...call).catch(explainAccount(hint));
+
 /** As the person who is signed in. */
 function ofPerson(verb: Verb, publisherId = ''): Run {
   return (named, flags) => {
     const { registry, hint } = connectAsOwner(flags);
-    const ask: Ask = (...call) => registry.account(...call).catch(explainAccount(hint));
-    return verb({ ask, path: { publisherId }, named, flags });
+    return verb({ ask: asking(registry, hint), path: { publisherId }, named, flags });
   };
 }
 
@@ -76,6 +94,53 @@ function listed(
 ): Ending {
   return done('listed', table(headings, rows, { none }).split('\n'), found);
 }
+
+/** Signs a person in at the registry's issuer and keeps the session in a file that only they can read. */
+export async function login(_: string, flags: AccountFlags): Promise<Ending> {
+  const { baseUrl } = flags;
+  const settings = await asking(connectWithTokens(flags), '')('signInSettings', {});
+  const issuer = await findIssuer(settings);
+  const tokens = flags.device
+    ? await signInByDevice(issuer, (address, code) =>
+        say(`Open ${address} on any device, and compare the code: ${code}`),
+      )
+    : await signInByBrowser(issuer, settings.loopback_ports, (address) =>
+        say('Open this address in your browser, and sign in:', address),
+      );
+  const ask = asking(connectWithTokens(flags, tokens.accessToken), 'It came from the issuer.');
+  const user = await ask('getUser', {});
+  const output = writeSession({ baseUrl, issuer, tokens }, process.env);
+  const { publishers, lines } = await publishersOf(ask);
+  return done('signed_in', [`You are signed in as ${user.id}.`, ...lines], { user, publishers, output });
+}
+
+async function publishersOf(ask: Ask) {
+  const publishers = await ask('listPublishersForUser', {});
+  const names = publishers.map(({ id }) => id).join(', ');
+  const none = 'You have no publisher yet. Make one: publish-node publisher create ID';
+  return { publishers, lines: [names ? `Your publishers: ${names}` : none] };
+}
+
+export async function logout(_: string, { baseUrl }: OwnerFlags): Promise<Ending> {
+  const wasSignedIn = readSession(baseUrl, process.env) !== undefined;
+  removeSession(baseUrl, process.env);
+  return done('signed_out', [
+    wasSignedIn ? `You are signed out of ${baseUrl}.` : `Nobody was signed in at ${baseUrl}.`,
+  ]);
+}
+
+/** Who is signed in, with their publishers and the tokens that they made. */
+export const whoami = ofPerson(async ({ ask }) => {
+  const user = await ask('getUser', {});
+  const { publishers, lines } = await publishersOf(ask);
+  const found = await Promise.all(
+    publishers.map(({ id }) => ask('listPersonalAccessTokens', { path: { publisherId: String(id) } })),
+  );
+  const tokens = found.flat().filter(({ made_by }) => made_by === user.member_id);
+  const shown = tokens.map(({ name, expires_at }) => `Token "${name}", until ${expires_at.slice(0, 10)}`);
+  const about = [`You are ${user.email ?? user.id}.`, ...lines, ...shown];
+  return done('signed_in', about, { user, publishers, tokens });
+});
 
 export const createPublisher = ofPerson(async ({ ask, named: id, flags }) => {
   await ask('createPublisher', { body: { id, name: id, ...fieldsIn(profile, flags) } });

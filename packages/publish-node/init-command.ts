@@ -8,7 +8,7 @@ import { Failure, throwAll } from './failure.ts';
 import { gitFoldersOf, workTreeOf } from './files/git-folders.ts';
 import { ownSetting } from './files/git-settings.ts';
 import { readOwnFile, statsOf } from './files/own-file.ts';
-import { explainAccount } from './login-commands.ts';
+import { explainAccount } from './account-commands.ts';
 import { write } from './new-file.ts';
 import type { Ending } from './output.ts';
 import { requireFolder } from './project.ts';

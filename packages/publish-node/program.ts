@@ -2,22 +2,22 @@ import { type Command, CommanderError, type Option } from 'commander';
 import { createCommand, outliveReaders, positiveNumber } from '@node-registry/command-line/command';
 import manifest from './package.json' with { type: 'json' };
 import * as account from './account-commands.ts';
-import { editCommand } from './edit-command.ts';
-import { deprecateCommand } from './deprecate-command.ts';
-import { downloadCommand } from './download-command.ts';
 import { diskFull, exitCodes, isDiskFull } from './failure.ts';
 import { leaveStep } from './github-step.ts';
 import { initCommand } from './init-command.ts';
-import { loginCommand, logoutCommand, whoamiCommand } from './login-commands.ts';
 import { type Ending, end, type Mean, printReport, reportOf, say, tell } from './output.ts';
 import * as options from './options.ts';
 import { fieldOptions, listed, metadataOf, option } from './options.ts';
-import { packCommand } from './pack-command.ts';
 import { printable } from './printable.ts';
-import { publishCommand } from './publish-command.ts';
-import { searchCommand, showCommand, versionsCommand } from './read-commands.ts';
-import { statusCommand } from './status-command.ts';
-import { restoreCommand, withdrawCommand } from './withdraw-command.ts';
+import { packCommand, publishCommand } from './publish-command.ts';
+import {
+  downloadCommand,
+  searchCommand,
+  showCommand,
+  statusCommand,
+  versionsCommand,
+} from './read-commands.ts';
+import { deprecateCommand, editCommand, restoreCommand, withdrawCommand } from './owner-commands.ts';
 
 const groups: Record<string, string> = {
   publisher: 'Make or edit a publisher',
@@ -117,11 +117,11 @@ const commands: Record<string, Line> = {
   login: [
     'Sign in at the registry, so that no token must be stored',
     [device, ...owner],
-    loginCommand,
+    account.login,
     { notes: loginNotes },
   ],
-  logout: ['Forget who is signed in at the registry', owner, logoutCommand],
-  whoami: ['Show who you are, your publishers and tokens', owner, whoamiCommand],
+  logout: ['Forget who is signed in at the registry', owner, account.logout],
+  whoami: ['Show who you are, your publishers and tokens', owner, account.whoami],
   'publisher create <id>': [
     'Make a publisher, and be its owner',
     [...owner, ...profile],

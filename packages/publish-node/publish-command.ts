@@ -16,9 +16,10 @@ import {
   waitForHostNodes,
 } from './host-nodes.ts';
 import { type IdentityFlags, identityOf, type PersonalToken } from './identity.ts';
+import { write } from './new-file.ts';
 import { type Ending, type Mean, say, terminal } from './output.ts';
 import { endOwnToken, withPersonalToken } from './own-token.ts';
-import { type Plan, type PlanFlags, packReport, planLines, planOf } from './plan.ts';
+import { packReport, type Plan, type PlanFlags, planLines, planOf } from './plan.ts';
 import { megabytes, progressBar } from './progress.ts';
 import { type Project, requestOf } from './project.ts';
 import { uploadShowing } from './upload.ts';
@@ -116,4 +117,20 @@ async function send(
   } finally {
     process.off('SIGINT', interrupt);
   }
+}
+
+interface PackFlags extends PlanFlags {
+  output: string | undefined;
+}
+
+/** Writes the archive for inspection; an existing file stays. */
+export async function packCommand(folder: string, flags: PackFlags, mean: Mean): Promise<Ending> {
+  const plan = await planOf(folder, flags, mean, async () => undefined);
+  const { node, version } = plan.project;
+  const file = flags.output ?? `${node}-${version}.zip`;
+  await write(file, plan.packed.archive);
+  return {
+    report: { ...packReport(plan), status: 'packed' },
+    lines: [...planLines(plan), `sha256     ${plan.packed.sha256}`, `Wrote ${file}. Nothing was sent.`],
+  };
 }

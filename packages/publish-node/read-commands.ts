@@ -1,9 +1,15 @@
 import { fields, table } from '@node-registry/command-line/table';
-import * as z from 'zod/mini';
+import type { IndexedNode, PublicVersion } from '@node-registry/registry-client';
+import { archiveLimits } from '@node-registry/registry-rules/archives/limits';
 import { CatalogPiece, IndexedHostNodes } from '@node-registry/registry-rules/schemas/index-files';
-import type { PublicVersion } from '@node-registry/registry-client';
+import * as z from 'zod/mini';
+import { connect } from './connect.ts';
+import { exitCodes, Failure } from './failure.ts';
 import { hostNodeLines } from './host-nodes.ts';
-import type { Ending, Mean } from './output.ts';
+import { write } from './new-file.ts';
+import { type Ending, type Mean, say } from './output.ts';
+import { meantBy, readNamed, requireNamed } from './project.ts';
+import type { Metadata } from './pyproject.ts';
 import {
   listed,
   openRegistry,
@@ -13,6 +19,50 @@ import {
   requireVersion,
   wantedOf,
 } from './reading.ts';
+
+interface StatusFlags {
+  metadata: Metadata;
+  baseUrl: string;
+}
+
+/** Anyone may ask: it takes no token. */
+export async function statusCommand(folder: string, flags: StatusFlags, mean: Mean): Promise<Ending> {
+  const read = await readNamed(folder, flags.metadata, true);
+  mean(meantBy(read));
+  const { publisher, node, version } = requireNamed(read);
+  const registry = connect(flags);
+  const [entry] = await registry.versions.bulk([{ node_id: node, version }]);
+  const found = entry?.node_version;
+  if (found === undefined) {
+    const sentence = `${node} ${version}: ${entry?.error_message ?? 'The version does not exist.'}`;
+    throw new Failure('rejected', sentence, { code: entry?.status ?? 'not_found' });
+  }
+  const word = String(found.status).replace('NodeVersionStatus', '').toLowerCase();
+  const state = word === 'deleted' ? 'withdrawn' : word;
+  const rows = {
+    reason: found.status_reason,
+    created: found.createdAt,
+    size: found.size_bytes === undefined ? undefined : `${found.size_bytes} bytes`,
+    sha256: found.sha256,
+    download: found.downloadUrl,
+    'host nodes': [found.host_node_extract_status, found.host_node_extract_reason].filter(Boolean).join(': '),
+  };
+  const report = {
+    ...{ status: state, publisher: publisher || null, node, version },
+    ...{ node_version: found, reason: found.status_reason },
+    host_node_extract_status: found.host_node_extract_status,
+    host_node_extract_reason: found.host_node_extract_reason,
+    ...{ download_url: found.downloadUrl, sha256: found.sha256, archive_bytes: found.size_bytes },
+  };
+  const lines = [
+    `${node} ${version} is ${state}.`,
+    ...(found.status_reason_code === 'awaiting_upload' ? ['To finish it: publish-node publish'] : []),
+    ...fields(rows).split('\n'),
+  ];
+  const exitCode =
+    state === 'active' ? exitCodes.done : state === 'pending' ? exitCodes.tryAgain : exitCodes.rejected;
+  return { exitCode, report, lines };
+}
 
 const maxShown = 20;
 const maxDescription = 60;
@@ -118,3 +168,47 @@ function provenanceOf({ provenance }: PublicVersion): string | undefined {
 const named = ({ host_node_name: name = '', ...fields }: HostNode) => ({ name, fields });
 
 type HostNode = IndexedHostNodes['host_nodes'][number];
+
+interface DownloadFlags extends ReadFlags {
+  output?: string | undefined;
+}
+
+function warn({ id, status, status_detail: why }: IndexedNode, version: PublicVersion): void {
+  const because = (text: string | undefined) => (text ? `: ${text}` : '.');
+  if (status === 'NodeStatusDeleted') say(`${id} is withdrawn${because(why)}`);
+  if (version.status === 'NodeVersionStatusDeleted')
+    say(`${id} ${version.version} is withdrawn${because(version.status_reason)}`);
+  if (version.deprecated) say(`${id} ${version.version} is deprecated${because(version.changelog)}`);
+  if (version.status === 'NodeVersionStatusFlagged')
+    say(`${id} ${version.version} is flagged${because(version.status_reason)}`);
+}
+
+/** Downloads a version, and keeps it only if its bytes match the published ones. */
+export async function downloadCommand(text: string, flags: DownloadFlags, mean: Mean): Promise<Ending> {
+  const wanted = wantedOf(text);
+  mean({ publisher: undefined, ...wanted });
+  const registry = await openRegistry(flags, wanted);
+  const node = await requireNode(registry, wanted.node);
+  const version = requireVersion(node, wanted.version);
+  warn(node, version);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of await registry.download(version)) {
+    bytes += chunk.length;
+    if (bytes > archiveLimits.archiveBytes)
+      throw new Failure('archiveRejected', `The archive has more than ${archiveLimits.archiveBytes} bytes.`);
+    chunks.push(chunk);
+  }
+  const archive = Buffer.concat(chunks);
+  // Names from the registry could be paths.
+  const file = flags.output ?? `${node.id}-${version.version}.zip`.replaceAll(/[^\w.+-]/g, '-');
+  await write(file, archive);
+  return {
+    report: {
+      ...{ status: 'downloaded', publisher: node.publisher?.id, node: node.id, version: version.version },
+      ...{ download_url: version.downloadUrl, sha256: version.sha256, archive_bytes: archive.length },
+      output: file,
+    },
+    lines: [`sha256  ${version.sha256}, as published`, `Wrote ${file}.`],
+  };
+}
