@@ -446,11 +446,11 @@ describe('the lines', () => {
   /** Lines of each room that an issue needs beyond its base, or makes room for (below 0). */
   const changes: Record<number, number[]> = {
     // Words, interleavings, `decide` and `may`
-    55: [137, 0, 117, 11, -724],
+    55: [129, 0, 117, 11, -724],
     // Purchases
     56: [-116, 16, -7, 0, -502],
     // Work: its lanes less the sweeps, alarms
-    57: [82, 125, -955, -38, -1353],
+    57: [82, 125, -962, -38, -1353],
     // Oracles, the reviewed template, tricks that saved a percent
     58: [-216, -529, -9, 6, -963],
     // Bounds, remembered parameters, releases, the read path

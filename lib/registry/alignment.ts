@@ -8,20 +8,16 @@ import { publishedFolder } from '../bucket/object-keys.ts';
 import * as config from '../config.ts';
 import { type Context, untilDeadline } from '../context.ts';
 import { allEnded, inParallel, inParts } from '../in-parallel.ts';
-import { decide } from '../store/decide.ts';
-import { onRevision } from '../store/items.ts';
-import { nodeKey } from '../store/keys.ts';
-import { update, updating } from '../store/write.ts';
+import { update } from '../store/write.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 import { alignVersions, maxAtOnce } from './bans.ts';
 import { alignArchives } from './denied-archives.ts';
-import { endIntent, owesAlignment } from './intents.ts';
+import { alignLater, endIntent } from './intents.ts';
 import { followPublisher, listOwnedNodes, readCredentials, successorOf, unlist } from './moves.ts';
 import {
   type Aligned,
   type NodeRecord,
   nodeRecord,
-  type OwnedNodeRecord,
   type PublisherRecord,
   publisherRecord,
 } from './records.ts';
@@ -147,7 +143,12 @@ async function alignPublisher(context: Context, publisher: PublisherRecord): Pro
   }
   const left = owned.filter(({ sk }) => sk > aligned_to);
   for (const page of inParts(left, pageOfNodes)) {
-    await inParallel(page.values(), nodesAtOnce, (listed) => tellNode(context, id, listed));
+    // Each owes its own alignment.
+    await inParallel(page.values(), nodesAtOnce, async (listed) => {
+      const isOwn = await alignLater(context, listed.node_id, { publisherId: id });
+      // A move that died had listed it here.
+      if (!isOwn) await unlist(context, listed);
+    });
     const last = page.at(-1);
     if (isLate(context) && intent !== undefined && last && last !== left.at(-1)) {
       await update<PublisherRecord>(context, publisher, { aligned_to: last.sk }, [['intent', '=', intent]]);
@@ -155,17 +156,4 @@ async function alignPublisher(context: Context, publisher: PublisherRecord): Pro
     }
   }
   return endIntent(context, publisher, 0);
-}
-
-/** A node of a publisher that was banned, or whose ban was lifted, owes its own alignment. */
-async function tellNode(context: Context, publisherId: string, listed: OwnedNodeRecord): Promise<void> {
-  const first = { item: nodeKey(listed.node_id) };
-  const isOwn = await decide(context, { first }, ({ item }, { id: intent }) => {
-    const node = nodeRecord(item);
-    if (node?.publisher_id !== publisherId) return { result: false };
-    const owed = owesAlignment(node, publisherId, intent);
-    return { writes: [updating<NodeRecord>(node, owed, onRevision(node))], result: true };
-  });
-  // A move that died had listed it here.
-  if (!isOwn) await unlist(context, listed);
 }

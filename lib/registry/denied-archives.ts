@@ -2,14 +2,11 @@ import { listPages, bucketName, markDenied } from '../bucket/bucket.ts';
 import { archivesOf, publishedFolder, publishedKeyOf, type Upload } from '../bucket/object-keys.ts';
 import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
-import { decide } from '../store/decide.ts';
-import { onRevision } from '../store/items.ts';
 import { nodeKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { updating } from '../store/write.ts';
-import { owesAlignment } from './intents.ts';
+import { alignLater } from './intents.ts';
 import { listVersions } from './node-versions.ts';
-import { type NodeRecord, type NodeVersionRecord, nodeRecord, publisherRecord } from './records.ts';
+import { type NodeVersionRecord, nodeRecord, publisherRecord } from './records.ts';
 
 const maxAtOnce = 8;
 
@@ -65,10 +62,5 @@ export async function denyIfBanned(
   // The published archive existed when the ban listed the bucket.
   if (denied.every((key) => key === archive_key)) return;
   // The distribution may have copies from before the mark.
-  await decide(context, { first: { item: nodeKey(upload.nodeId) } }, ({ item }, { id }) => {
-    const node = nodeRecord(item);
-    if (!node) return { result: undefined };
-    const owed = owesAlignment(node, node.publisher_id, id, upload.version);
-    return { writes: [updating<NodeRecord>(node, owed, onRevision(node))], result: undefined };
-  });
+  await alignLater(context, upload.nodeId, { only: upload.version });
 }

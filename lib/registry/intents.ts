@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { Key } from '../store/keys.ts';
-import { update } from '../store/write.ts';
+import { decide } from '../store/decide.ts';
+import { onRevision } from '../store/items.ts';
+import { type Key, nodeKey } from '../store/keys.ts';
+import { update, updating } from '../store/write.ts';
 import { lanes, owe, owesNothing, timeText } from '../work/lanes.ts';
 import type { Outcome } from '../work/worker.ts';
-import type { Aligned } from './records.ts';
+import { type Aligned, type NodeRecord, nodeRecord } from './records.ts';
 
 /*
  * What an administrator decides of a node or a publisher is one write. Its record then owes the alignment of what depends
@@ -30,6 +32,20 @@ export function owesAlignment(
     of.sk !== 'NODE' || (of.intent === undefined && (of.again_at ?? '') <= timeText(Date.now()));
   const again_at = isAlone ? null : timeText(Date.now() + leaseMs);
   return { ...owe('align', of, publisherId, Date.now() + commandMs), intent, ...scope, again_at };
+}
+
+/** Has a node aligned, or one version of it. False if it is gone, or has another publisher than the named one. */
+export function alignLater(
+  context: Context,
+  nodeId: string,
+  { publisherId, only }: { publisherId?: string; only?: string },
+): Promise<boolean> {
+  return decide(context, { first: { item: nodeKey(nodeId) } }, ({ item }, { id: intent }) => {
+    const node = nodeRecord(item);
+    if (!node || (publisherId ?? node.publisher_id) !== node.publisher_id) return { result: false };
+    const owed = owesAlignment(node, node.publisher_id, intent, only);
+    return { writes: [updating<NodeRecord>(node, owed, onRevision(node))], result: true };
+  });
 }
 
 /** All follows the record, unless another decision was made meanwhile. With a time, all follows it again then. */

@@ -50,15 +50,14 @@ export async function findNodeVersions(
     return key && { key, name: keyName(key) };
   });
   const keys = new Map(names.flatMap((named) => (named ? [[named.name, named.key]] : [])));
-  const { found, overlooked } = await readWithin(context, [...keys.values()], maxBytes);
+  const found = await readWithin(context, [...keys.values()], maxBytes);
   const answered = new Map<string, { lookup: Lookup; bytes: number }>();
   let repeatedBytes = 0;
   return identifiers.map((identifier, index) => {
     const name = names[index]?.name;
     if (name === undefined) return { status: 'error', error_message: identifierIssue(identifier) };
-    const reason = overlooked.get(name);
-    if (reason !== undefined) return { status: 'error', error_message: reason };
     const version = found.get(name);
+    if (typeof version === 'string') return { status: 'error', error_message: version };
     if (!version || !isSameNodeId(version.node_id, String(identifier.node_id))) {
       return { status: 'not_found', error_message: 'The node version does not exist.' };
     }
@@ -91,25 +90,24 @@ function identifierIssue({ node_id, version }: Identifier): string {
   return `The node_id must have 1 to ${maxNodeIdLength} characters.`;
 }
 
-interface Read {
-  found: Map<string, NodeVersionRecord>;
-  /** Keys that were not read, with the reason. */
-  overlooked: Map<string, string>;
-}
-
 /**
- * Reads in waves: a first batch shows how large the versions are, and the next wave takes as many as there is
- * room for. So the cost and memory of one request are bounded for any size of the versions.
+ * The versions, or why one was not read. Reads in waves: a first batch shows how large the versions are, and the next wave
+ * takes as many as there is room for. So the cost and memory of one request are bounded for any size of the versions.
  */
-async function readWithin(context: Context, asked: readonly Key[], maxBytes: number): Promise<Read> {
+async function readWithin(
+  context: Context,
+  asked: readonly Key[],
+  maxBytes: number,
+): Promise<Map<string, NodeVersionRecord | string>> {
   const keys = sampleFirst(asked);
-  const found = new Map<string, NodeVersionRecord>();
-  const overlooked = new Map<string, string>();
+  const found = new Map<string, NodeVersionRecord | string>();
   let bytes = 0;
   let read = 0;
+  let unread_pairs = 0;
   let failure: ApiError | undefined;
   const onUnread = (unread: readonly Key[], why: ApiError) => {
-    for (const key of unread) overlooked.set(keyName(key), overloaded);
+    for (const key of unread) found.set(keyName(key), overloaded);
+    unread_pairs += unread.length;
     failure ??= why;
   };
   for (let wave = maxBatchKeys; read < keys.length && bytes < maxBytes; ) {
@@ -125,11 +123,10 @@ async function readWithin(context: Context, asked: readonly Key[], maxBytes: num
     const batchesThatFit = Math.ceil(((maxBytes - bytes) * read) / (Math.max(1, bytes) * maxBatchKeys));
     wave = Math.max(1, batchesThatFit) * maxBatchKeys;
   }
-  const unread = overlooked.size;
-  if (keys.length > 0 && unread === keys.length) throw failure;
-  if (failure) note({ unread_pairs: unread, reason: failure.reason });
-  for (const key of keys.slice(read)) overlooked.set(keyName(key), tooMuch.error_message);
-  return { found, overlooked };
+  if (keys.length > 0 && unread_pairs === keys.length) throw failure;
+  if (failure) note({ unread_pairs, reason: failure.reason });
+  for (const key of keys.slice(read)) found.set(keyName(key), tooMuch.error_message);
+  return found;
 }
 
 /** Chooses the first batch at random: a caller's small versions there would make us read large ones. */

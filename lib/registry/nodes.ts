@@ -4,8 +4,8 @@ import { type Caller, callerName } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { adminNodeFields, Node, NodeInput } from '@node-registry/registry-rules/schemas/node';
 import { isUnset } from '@node-registry/registry-rules/schemas/fields';
-import { type Decision, decide, type Once } from '../store/decide.ts';
-import { type Item, namesIn, onRevision, withChanges } from '../store/items.ts';
+import { decide, type Once } from '../store/decide.ts';
+import { namesIn, onRevision, withChanges } from '../store/items.ts';
 import { isSameNodeId, nodeKey, numbersKey, publisherKey } from '../store/keys.ts';
 import { updating, type Write } from '../store/write.ts';
 import { parseAsWritten } from '../json.ts';
@@ -39,8 +39,10 @@ interface OwnedNode {
  * Changes only the named fields, so that two writers of different fields both win. The decision holds for the
  * revision that was read; if the revision has changed, it is made again.
  */
-export async function changeNode(context: Context, request: NodeUpdate): Promise<OwnedNode> {
-  const { nodeId, caller } = request;
+export async function changeNode(
+  context: Context,
+  { nodeId, changes, caller, ifMatch, ...request }: NodeUpdate,
+): Promise<OwnedNode> {
   return underPresentId(request.publisherId, (publisherId) => {
     const first = {
       node: nodeKey(nodeId),
@@ -48,32 +50,29 @@ export async function changeNode(context: Context, request: NodeUpdate): Promise
       numbers: numbersKey(nodeId),
       block: blockOf(caller),
     };
-    return decide(context, { first }, (found, once) =>
-      decideChange({ ...request, publisherId }, found, once),
-    );
+    return decide(context, { first }, (found, once) => {
+      const { node, publisher } = may(caller, actionOf(changes, nodeRecord(found.node)), {
+        node: nodeRecord(found.node),
+        publisher: presentPublisher(found.publisher, publisherId),
+        nodeId,
+        block: found.block,
+      });
+      requireMatch(node, ifMatch);
+      mayChange(caller, changes, node, 'body');
+      const fields = { ...nodeChanges(changes, caller), ...clearedReason(changes, node) };
+      const edited_at = new Date(once.now).toISOString();
+      const edited = { ...fields, edited_by: callerName(caller), edited_at };
+      const after = { ...withChanges(node, edited), revision: node.revision + 1 };
+      requireNodeFits(after);
+      return {
+        writes: [
+          updating<NodeRecord>(node, edited, onRevision(node)),
+          ...entryOf(node, fields, caller, once),
+        ],
+        result: { node: after, publisher, numbers: numbersRecord(found.numbers) },
+      };
+    });
   });
-}
-
-/** What an update of a node writes and answers. */
-function decideChange(
-  { publisherId, nodeId, changes, caller, ifMatch }: NodeUpdate,
-  { block, ...found }: Record<'node' | 'publisher' | 'numbers' | 'block', Item | undefined>,
-  once: Once,
-): Decision<OwnedNode> {
-  const owner = presentPublisher(found.publisher, publisherId);
-  const before = nodeRecord(found.node);
-  const about = { node: before, publisher: owner, nodeId, block };
-  const { node, publisher } = may(caller, actionOf(changes, before), about);
-  requireMatch(node, ifMatch);
-  mayChange(caller, changes, node, 'body');
-  const fields = { ...nodeChanges(changes, caller), ...clearedReason(changes, node) };
-  const edited = { ...fields, edited_by: callerName(caller), edited_at: new Date(once.now).toISOString() };
-  const after = { ...withChanges(node, edited), revision: node.revision + 1 };
-  requireNodeFits(after);
-  return {
-    writes: [updating<NodeRecord>(node, edited, onRevision(node)), ...entryOf(node, fields, caller, once)],
-    result: { node: after, publisher, numbers: numbersRecord(found.numbers) },
-  };
 }
 
 function actionOf({ status }: NodeInput, node: NodeRecord | undefined) {

@@ -1,5 +1,4 @@
-import { DeleteObjectCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
-import { bucketName, s3 } from '../../../lib/bucket/bucket.ts';
+import { bucketName, deleteAt, listPages } from '../../../lib/bucket/bucket.ts';
 import {
   catalogPath,
   configPath,
@@ -131,21 +130,15 @@ async function listPublishers(): Promise<string[]> {
 /** Files of nodes that were published meanwhile are newer than the list, and stay. */
 async function removeOthers(expected: ReadonlySet<string>, began: number): Promise<string[]> {
   const removed: string[] = [];
-  for await (const { Key = '', LastModified } of listFiles(prefixes)) {
-    if (expected.has(Key) || Number(LastModified) > began - quietMs) continue;
-    await s3().send(new DeleteObjectCommand({ Bucket: bucketName(), Key }));
-    removed.push(Key);
-  }
+  const Bucket = bucketName();
+  for (const Prefix of prefixes)
+    for await (const { Contents = [] } of listPages(contextOfAll(), { Bucket, Prefix }))
+      for (const { Key = '', LastModified } of Contents) {
+        if (expected.has(Key) || Number(LastModified) > began - quietMs) continue;
+        await deleteAt(newContext(), { Bucket, Key });
+        removed.push(Key);
+      }
   return removed;
-}
-
-async function* listFiles(folders: readonly string[]) {
-  for (const Prefix of folders)
-    for await (const { Contents = [] } of paginateListObjectsV2(
-      { client: s3() },
-      { Bucket: bucketName(), Prefix },
-    ))
-      yield* Contents;
 }
 
 const quietMs = 60 * 60 * 1000;
