@@ -44,9 +44,7 @@ export async function buildAccount(
     ['account.tsx', 'account.css'],
     'account-third-party.txt',
   );
-  const own = (await buildSite(site, accent)).filter(({ path }) =>
-    /\/(?:site\.css|parts\.css|icon\.png)$/.test(path),
-  );
+  const own = (await buildSite(site, accent)).filter(({ path }) => /\/(?:site\.css|icon\.png)$/.test(path));
   const page = layout(
     { ...site, url: undefined, logo: undefined },
     {

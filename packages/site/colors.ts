@@ -109,7 +109,7 @@ function luminance(color: Rgb): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-export function rgb(color: string): Rgb {
+function rgb(color: string): Rgb {
   const value = Number.parseInt(color.slice(1), 16);
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
@@ -118,7 +118,7 @@ function hex(color: readonly number[]): string {
   return `#${color.map((value) => Math.round(value).toString(16).padStart(2, '0')).join('')}`;
 }
 
-function mixed(one: string, other: string, share: number): string {
+export function mixed(one: string, other: string, share: number): string {
   const [a, b] = [rgb(one), rgb(other)];
   return hex(a.map((value, place) => value * share + (b[place] ?? 0) * (1 - share)));
 }

@@ -266,7 +266,7 @@ describe('a deployed site', () => {
     expect(await keysBelow('account/')).toEqual(
       [
         ...['', 'config.json', 'index.html'].map((name) => `account/account/${name}`),
-        ...['third-party.txt', 'account.css', 'account.js', 'icon.png', 'parts.css', 'site.css'].map(
+        ...['third-party.txt', 'account.css', 'account.js', 'icon.png', 'site.css'].map(
           (name) => `account/site/${name === 'third-party.txt' ? `account-${name}` : name}`,
         ),
       ].sort(),

@@ -89,12 +89,12 @@ inBrowser('the pages in a browser', () => {
       expect((await Promise.all(statuses)).sort()).toEqual([...Array(7).fill('200'), '201']);
     });
 
-    test('is one page and three styles of 32 KB, without a script', async () => {
-      const paths = ['reference/', 'site/site.css', 'site/parts.css', 'site/studio.css'];
+    test('is one page and two styles of 32 KB, without a script', async () => {
+      const paths = ['reference/', 'site/site.css', 'site/studio.css'];
       const files = paths.map(async (path) => (await fetch(`${stack.pagesUrl}/${path}`)).text());
       const [html = '', ...styles] = await Promise.all(files);
 
-      expect(html.match(/<script|<img|"stylesheet"/g)).toEqual(Array(3).fill('"stylesheet"'));
+      expect(html.match(/<script|<img|"stylesheet"/g)).toEqual(Array(2).fill('"stylesheet"'));
       expect(gzipSync([html, ...styles].join('')).length).toBeLessThan(32_000);
     });
 

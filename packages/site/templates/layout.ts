@@ -93,7 +93,7 @@ ${page.facts && jsonLd({ ...page.facts, ...(url !== undefined && { url }) })}
 <link rel="icon" href="/site/icon.png">
 ${site.url !== undefined && html`<link rel="alternate" type="application/atom+xml" title="New versions" href="/feed.xml">`}
 <link rel="stylesheet" href="/site/site.css">
-${page.style && html`${partStyles}<link rel="stylesheet" href="/site/${page.style}">`}
+${page.style && html`<link rel="stylesheet" href="/site/${page.style}">`}
 ${page.script && html`<script type="module" src="/site/${page.script}"></script>`}
 </head>
 <body>
