@@ -124,17 +124,6 @@ describe('named methods of the client', () => {
 });
 
 describe('an error of the client', () => {
-  test('carries code, status, details and request id', async () => {
-    const body = { prompt: 'x'.repeat(2001) };
-    const error = await errorOf(client.videos.fromText(body, { requestId: 'lake-1' }));
-
-    expect(error).toMatchObject({
-      ...{ code: 'invalid_request', status: 400, sentence: 'The request is not valid.' },
-      details: [{ path: 'body.prompt', message: expect.any(String) }],
-      ...{ requestId: 'lake-1', retryAfter: undefined },
-    });
-  });
-
   test.each([
     [401, 'Unauthorized', 'invalid_reply'],
     [403, 'Forbidden', 'invalid_reply'],
@@ -155,21 +144,6 @@ describe('an error of the client', () => {
 });
 
 describe('retries of the client', () => {
-  test('repeats a paid request whose response was lost with one key, and pays once', async () => {
-    api.disturb('lose the answer');
-    let isReplayed: string | null = null;
-    const onResponse = ({ headers }: Response) => {
-      isReplayed = headers.get('idempotent-replayed');
-    };
-    const task = await client.videos.fromText(video, { onResponse });
-
-    expect(task.task_id).toEqual(expect.any(String));
-    expect(isReplayed).toBe('true');
-    expect(acceptedTasks()).toBe(1);
-    expect(keysSent()[0]).toMatch(/^[0-9a-f]{32}$/);
-    expect(keysSent()).toEqual(Array(2).fill(keysSent()[0]));
-  });
-
   test('uses the caller’s key for all attempts', async () => {
     api.disturb('hang up', inFlight);
     await client.videos.fromText(video, { idempotencyKey: 'order-4711' });
@@ -332,19 +306,6 @@ describe('publish of the client', () => {
 
     expect(await errorOf(client.publish(input, uploaded))).toMatchObject({ code: 'forbidden' });
     expect(api.received).toHaveLength(1);
-  });
-
-  test('gives up on a rejected upload at once', async () => {
-    let sent = 0;
-    const upload = async () => {
-      sent += 1;
-      return 403;
-    };
-    api.disturb(registered);
-
-    const failed = { code: 'upload_failed', status: 403 };
-    expect(await errorOf(client.publish(input, { upload }))).toMatchObject(failed);
-    expect(sent).toBe(1);
   });
 
   test('gives its own way to upload a signal that ends with the time limit or with the caller', async () => {

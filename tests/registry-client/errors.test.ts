@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { errorOf } from '@node-registry/testing/client-errors';
-import { stopTimers, turnsUntil } from '@node-registry/testing/clock';
 import { startHttpApi } from '../support/http-api.ts';
 import { serve } from '../support/serve.ts';
 import {
@@ -46,23 +45,6 @@ describe('an option of the client', () => {
 
   test.each([{}, { baseUrl: undefined }, { baseUrl: '' }])('requires a baseUrl, not %j', (options) => {
     expect(() => createRegistryClient(options as ClientOptions)).toThrow('The option baseUrl is missing.');
-  });
-
-  test('apply to a single call: attempts, onRetry, patienceMs and timeoutMs', async () => {
-    api.disturb(busy);
-    expect(await errorOf(client.versions.bulk([pair], { attempts: 1 }))).toMatchObject({ status: 503 });
-    api.disturb(busy);
-    await client.versions.bulk([pair], { onRetry: ({ error }) => expect(error.code).toBe('unavailable') });
-    expect.assertions(4);
-    api.disturb({ ...busy, headers: { 'retry-after': '2' } });
-    expect(await errorOf(client.versions.bulk([pair], { patienceMs: 1000 }))).toMatchObject({ status: 503 });
-    api.disturb('stay silent');
-    stopTimers();
-    const hasty = errorOf(client.versions.bulk([pair], { timeoutMs: 100, attempts: 1 }));
-    await turnsUntil(() => api.received.length >= 5);
-    jest.advanceTimersByTime(100);
-
-    expect(await hasty).toMatchObject({ code: 'timed_out' });
   });
 
   test('replaces fetch and adds headers, for all calls and for one, but not over its own headers', async () => {
@@ -114,7 +96,9 @@ describe('an error of the client', () => {
   test('names the wrong fields in its message', async () => {
     const error = await errorOf(client.nodes.update('demo', 'any', {}, { ifMatch: 'a\nb' }));
     // As a caller without types may send it.
-    const service: RegistryError = await errorOf(client.versions.bulk([1 as unknown as typeof pair]));
+    const service: RegistryError = await errorOf(
+      client.versions.bulk([1 as unknown as typeof pair], { requestId: 'lake-1' }),
+    );
 
     expect(error.message).toBe(
       'The request cannot be sent: headers.if-match has characters that a header cannot contain.',
@@ -122,7 +106,11 @@ describe('an error of the client', () => {
     expect(service.message).toBe(
       `The request is not valid: ${service.details[0]?.path} ${service.details[0]?.message}.`,
     );
-    expect(service.sentence).toBe('The request is not valid.');
+    expect(service).toMatchObject({
+      sentence: 'The request is not valid.',
+      status: 400,
+      requestId: 'lake-1',
+    });
   });
 
   test('omits the secret status URL from its JSON', async () => {

@@ -215,6 +215,7 @@ describe('an error after sending', () => {
     const error = await lostCall();
 
     expect(error).toMatchObject({ code: 'unreachable', mayBeDone: true, idempotencyKey: keysSent()[0] });
+    expect(error.idempotencyKey).toMatch(/^[0-9a-f]{32}$/);
     expect(error.message).toContain(' did not answer');
     expect(await error.retry?.()).toMatchObject({ task_id: expect.any(String) });
     expect([acceptedTasks(), new Set(keysSent()).size]).toEqual([1, 1]);

@@ -62,15 +62,6 @@ describe('createPublicIndex', () => {
     expect(await registry.nodes.get('unknown')).toBeUndefined();
   });
 
-  test('finds the nodes that contain every word, and ranks a name above a description', async () => {
-    const index = reader();
-
-    expect((await index.search('video')).map(({ id }) => id)).toEqual(['upscaler', 'My_Sampler.x']);
-    expect((await index.search('VIDEO twice')).map(({ id }) => id)).toEqual(['My_Sampler.x']);
-    expect(await index.search('video nothing')).toEqual([]);
-    expect(await index.search('  ')).toEqual(await index.catalog());
-  });
-
   test('asks only for changes after a minute', async () => {
     const index = reader();
     const found = await index.search('upscaler');

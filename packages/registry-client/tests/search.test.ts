@@ -14,6 +14,7 @@ test.each([
     'invert',
     ['my-invert', 'masks'],
   ],
+  ['only what has every word', 'film helper', []],
   ['a host node by a word of its title', 'stabilize', ['pack']],
   ['a host node by its name, next to the pack', 'pack INPAINT_StabilizeMask', ['pack']],
 ])('search finds %s', (_, text, ids) => {

@@ -76,7 +76,8 @@ describe('a call', () => {
       answers = () => 'refused';
       const retries: Retry[] = [];
       const signal = new AbortController().signal;
-      const call = clientWith({ onRetry: (retry) => retries.push(retry) }).versions.bulk([pair], { signal });
+      const onRetry = (retry: Retry) => retries.push(retry);
+      const call = clientWith().versions.bulk([pair], { signal, onRetry });
 
       expect(await endOf(call)).toMatchObject({ error: { code: 'unreachable' }, at: at.at(-1) });
       expect(times()).toEqual(at);
@@ -102,7 +103,7 @@ describe('a call', () => {
     ['until its own patience ends', { patienceMs: 12_000 }, [3000, 6200, 11_200]],
   ])('goes on after lost answers %s, and waits five seconds at most', async (_, options, at) => {
     answers = () => 'lost';
-    await endOf(clientWith(options).versions.bulk([pair]));
+    await endOf(clientWith().versions.bulk([pair], options));
 
     expect(times().slice(4, 9)).toEqual(at);
     expect(times().at(-1)).toBeLessThanOrEqual(patienceMs);
@@ -116,13 +117,16 @@ describe('a call', () => {
     expect(times()).toEqual([0, 20_000, 40_000, 60_000]);
   });
 
-  test('repeats the request after 35 seconds without a response', async () => {
+  test.each([
+    ['35 seconds', 35_000, {}],
+    ['its own time', 10_000, { timeoutMs: 10_000 }],
+  ])('repeats the request after %s without a response', async (_, timeoutMs, options) => {
     answers = () => 'silent';
-    const { error } = await endOf(clientWith({ attempts: 2 }).versions.bulk([pair]));
+    const { error } = await endOf(clientWith({ attempts: 2 }).versions.bulk([pair], options));
 
-    const message = `${baseUrl} did not answer within 35000 ms.`;
+    const message = `${baseUrl} did not answer within ${timeoutMs} ms.`;
     expect(error).toMatchObject({ code: 'timed_out', message });
-    expect(times()).toEqual([0, 35_200]);
+    expect(times()).toEqual([0, timeoutMs + 200]);
     expect(sent.map(({ init }) => init.signal?.aborted)).toEqual([true, true]);
   });
 
@@ -191,23 +195,25 @@ describe('publish', () => {
     expect(sent.length).toBeGreaterThan(60);
   });
 
-  test('sends an upload four times, and leaves no answer of it open', async () => {
+  test.each([
+    [500, 'four times', [0, 0, 500, 1500, 3500]],
+    [403, 'once', [0, 0]],
+  ])('after status %i, sends an upload %s, and leaves no answer of it open', async (status, _, at) => {
     let open = 0;
     const failed = () => {
       open += 1;
       const cancel = () => {
         open -= 1;
       };
-      return new Response(new ReadableStream({ cancel }), { status: 500 });
+      return new Response(new ReadableStream({ cancel }), { status });
     };
     answers = (place) => (place === 0 ? registered() : failed());
 
     expect((await endOf(clientWith().publish(input))).error).toMatchObject({
-      code: 'upload_failed',
-      status: 500,
-      message: 'The upload was answered with status 500. Publish again.',
+      ...{ code: 'upload_failed', status },
+      message: `The upload was answered with status ${status}. Publish again.`,
     });
-    expect(times()).toEqual([0, 0, 500, 1500, 3500]);
+    expect(times()).toEqual(at);
     expect(open).toBe(0);
   });
 
