@@ -4,11 +4,21 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+declare global {
+  /** TypeScript does not declare these yet. */
+  interface JSON {
+    parse(
+      text: string,
+      revive: (key: string, value: unknown, context: { source: string }) => unknown,
+    ): unknown;
+    rawJSON(text: string): object;
+  }
+}
+
+type Parse = (text: string) => unknown;
+
 /** Undefined if the text isn't a JSON object: the parser's error would quote it. */
-export function parseObject(
-  text: string,
-  parse: (text: string) => unknown = JSON.parse,
-): JsonObject | undefined {
+export function parseObject(text: string, parse: Parse = JSON.parse): JsonObject | undefined {
   try {
     const value = parse(text);
     return isObject(value) ? value : undefined;
@@ -17,30 +27,20 @@ export function parseObject(
   }
 }
 
-type Revive = (key: string, value: unknown, context: { source: string }) => unknown;
-
-/** TypeScript does not declare the reviver's third argument yet. */
-function parseWith(text: string, revive: Revive): unknown {
-  return JSON.parse(text, revive as (key: string, value: unknown) => unknown);
-}
-
 /** An object of a provider. Its numeric ids, which may be too long for a double, become strings, unless it is nested too deep. */
 export function parseWithIds(text: string): JsonObject | undefined {
-  const revive: Revive = (key, value, { source }) =>
-    typeof value === 'number' && (key === 'task_id' || key === 'id') && /^\d+$/.test(source) ? source : value;
+  const isId = (key: string, source: string) => (key === 'task_id' || key === 'id') && /^\d+$/.test(source);
+  const parse = () =>
+    JSON.parse(text, (key, value, { source }) =>
+      typeof value === 'number' && isId(key, source) ? source : value,
+    );
   // A reviver recurses, and the parser doesn't.
-  return parseObject(text, () => parseWith(text, revive)) ?? parseObject(text);
-}
-
-declare global {
-  interface JSON {
-    rawJSON(text: string): object;
-  }
+  return parseObject(text, parse) ?? parseObject(text);
 }
 
 /** Parses JSON so that `JSON.stringify` writes its numbers as they were written, with all digits. */
 export function parseAsWritten(text: string): unknown {
-  return parseWith(text, (_, value, { source }) =>
+  return JSON.parse(text, (_, value, { source }) =>
     typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source) : value,
   );
 }

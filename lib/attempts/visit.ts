@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { log } from '../log.ts';
 import type { Changes } from '../store/items.ts';
-import { attemptKey, callerHashOf, type Key, keyName } from '../store/keys.ts';
-import { get, readAll } from '../store/read.ts';
+import { attemptKey, callerHashOf, type Key } from '../store/keys.ts';
+import { get } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import { dayOf } from '../windows.ts';
 import { owesNothing } from '../work/lanes.ts';
@@ -43,12 +43,10 @@ export async function visitAccount(
   const due = openReservations(account)
     .filter(({ at }) => at + leaseMs <= now)
     .map((each) => ({ ...each, key: attemptKey(callerHashOf(account), attemptName(each)) }));
-  // Two reservations may be of one attempt.
-  const keys = new Map(due.map(({ key }) => [keyName(key), key]));
-  const records = new Map((await readAll(context, [...keys.values()])).map((item) => [keyName(item), item]));
+  const records = await get(context, ...due.map(({ key }) => key));
   let ended = 0;
-  for (const reservation of due) {
-    const found = attemptRecord(records.get(keyName(reservation.key)));
+  for (const [place, reservation] of due.entries()) {
+    const found = attemptRecord(records[place]);
     const payment = await close(context, account, reservation, found);
     if (payment === undefined) continue;
     ended += 1;

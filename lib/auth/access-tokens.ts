@@ -34,8 +34,8 @@ const verification = config.atStart(() => {
       graceSeconds: 5,
       customJwtCheck: ({ header, jwk }) => {
         // RFC 7515, 4.1.11: none of these extensions is known here.
-        if ('crit' in header) throw new RejectedToken('critical_header');
-        if (jwk.kid === developmentKeyId && !acceptsDevelopmentKey) throw new RejectedToken('bad_signature');
+        if ('crit' in header) throw rejected('critical_header');
+        if (jwk.kid === developmentKeyId && !acceptsDevelopmentKey) throw rejected('bad_signature');
       },
     },
     { jwksCache: keySets.cache },
@@ -95,6 +95,7 @@ export async function authenticate(authorization: string | undefined): Promise<C
     requireUsable(claims);
     return { userId: String(claims.sub), isAdmin: isAdmin(claims), claims };
   } catch (cause) {
+    if (cause instanceof ApiError) throw cause;
     if (keySets.isUncertain(config.tokens().TOKEN_KEY_SET_URL, cause, token))
       throw new ApiError('unavailable', { cause });
     throw rejected(rejectionOf(cause, token, config.tokens().TOKEN_ISSUER), cause);
@@ -104,15 +105,15 @@ export async function authenticate(authorization: string | undefined): Promise<C
 /** The checks that the verifier leaves to us. Some issuers put the audience into `client_id` only. */
 function requireUsable(claims: Record<string, unknown>): void {
   const { sub, exp, aud, client_id, azp, token_use } = claims;
-  if (typeof sub !== 'string' || sub === '' || typeof exp !== 'number') throw new RejectedToken('malformed');
+  if (typeof sub !== 'string' || sub === '' || typeof exp !== 'number') throw rejected('malformed');
   // A token without either may name the client that it was issued to.
   const named =
     aud === undefined && client_id === undefined && config.tokens().TOKEN_AZP === 'accepted'
       ? [azp]
       : [aud, client_id];
-  if (!named.flat().includes(config.tokens().TOKEN_AUDIENCE)) throw new RejectedToken('wrong_audience');
+  if (!named.flat().includes(config.tokens().TOKEN_AUDIENCE)) throw rejected('wrong_audience');
   if ([token_use].flat().includes('id') && config.tokens().ID_TOKENS === 'rejected')
-    throw new RejectedToken('id_token');
+    throw rejected('id_token');
 }
 
 function isAdmin(claims: Record<string, unknown>): boolean {
@@ -138,16 +139,6 @@ const rejections = {
 
 type Rejection = keyof typeof rejections;
 
-class RejectedToken extends Error {
-  override readonly name = 'RejectedToken';
-  readonly rejection: Rejection;
-
-  constructor(rejection: Rejection) {
-    super(rejections[rejection]);
-    this.rejection = rejection;
-  }
-}
-
 /** The 401 for a token that was sent (RFC 6750). */
 function rejected(rejection: Rejection, cause?: unknown): ApiError {
   const message = rejections[rejection];
@@ -162,7 +153,6 @@ function rejected(rejection: Rejection, cause?: unknown): ApiError {
 
 /** Maps the verifier's error to a reason, the issuer first: only our issuer's signatures can be checked. */
 function rejectionOf(error: unknown, token: string, issuer: string): Rejection {
-  if (error instanceof RejectedToken) return error.rejection;
   if (error instanceof JwtParseError) return 'malformed';
   const claimed = decomposeUnverifiedJwt(token).payload.iss ?? '';
   if (claimed !== issuer || error instanceof JwtInvalidIssuerError) {

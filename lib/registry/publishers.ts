@@ -2,7 +2,7 @@ import { Publisher } from '@node-registry/registry-rules/schemas/publisher';
 import { type Caller, memberIdOf } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { always, type Item } from '../store/items.ts';
-import { keyName, membershipKey, publisherKey } from '../store/keys.ts';
+import { membershipKey, publisherKey } from '../store/keys.ts';
 import { queryAll, readAll } from '../store/read.ts';
 import { deleting, updating, type Write } from '../store/write.ts';
 import { dayMs } from '../windows.ts';
@@ -117,8 +117,7 @@ export async function publishersOf(context: Context, userId: string): Promise<Pu
   const found = new Map<string, PublisherRecord>();
   let ids = items.map((item) => membershipRecord(item).publisher);
   while (ids.length > 0) {
-    const keys = new Map(ids.map((id) => [keyName(publisherKey(id)), publisherKey(id)]));
-    const publishers = (await readAll(context, [...keys.values()])).map(publisherRecord);
+    const publishers = (await readAll(context, ids.map(publisherKey))).map(publisherRecord);
     for (const publisher of publishers)
       if (publisher.moved_to === undefined && memberOf(publisher, userId)) found.set(publisher.id, publisher);
     ids = publishers.flatMap(({ moved_to }) => moved_to ?? []);

@@ -3,9 +3,9 @@ import type { Context } from '../context.ts';
 import { allEnded } from '../in-parallel.ts';
 import { untilWritten } from './dynamodb.ts';
 import { type Item, toAttributes } from './items.ts';
-import { type Key, keyName } from './keys.ts';
-import { queryAll, queryPage, readAll } from './read.ts';
-import { transact, type Write, writeAlone } from './write.ts';
+import type { Key } from './keys.ts';
+import { get, queryAll, queryPage, readAll } from './read.ts';
+import { type Write, writeAll } from './write.ts';
 
 /*
  * Read, decide, write: how every record that depends on others changes. A decision is a pure function of the
@@ -52,7 +52,6 @@ export type Decision<Result> = ({ result: Result } | { error: Error }) & {
 /** Work next to the writes, whatever becomes of them. It logs its own failure. */
 export type Beside = (context: Context) => Promise<unknown>;
 
-/** One write is sent alone, several as a transaction. */
 export async function decide<First extends Named, Result, Then extends Named = Record<never, never>>(
   context: Context,
   { first, following, seen }: Reads<First, Then>,
@@ -68,10 +67,7 @@ export async function decide<First extends Named, Result, Then extends Named = R
     const made = decision({ ...found, ...more } as Found<First> & Found<Then>, once);
     const { before, writes = [], beside = [] } = made;
     if (before && !(await before(context))) return undefined;
-    const [isWritten] = await allEnded([
-      writeDecided(context, writes),
-      ...beside.map((each) => each(context)),
-    ]);
+    const [isWritten] = await allEnded([writeAll(context, writes), ...beside.map((each) => each(context))]);
     return isWritten ? made : undefined;
   });
   if ('error' in decided) throw decided.error;
@@ -80,15 +76,11 @@ export async function decide<First extends Named, Result, Then extends Named = R
 
 /** Reads records in one batch, and ranges in parallel to it. */
 async function readAllOf<Reads extends Named>(context: Context, reads: Reads): Promise<Found<Reads>> {
-  const keys = new Map(
-    Object.values(reads).flatMap((read) => (read && 'pk' in read ? [[keyName(read), read] as const] : [])),
-  );
-  const batch = readAll(context, [...keys.values()]).then(
-    (items) => new Map(items.map((item) => [keyName(item), item])),
-  );
+  const keys = Object.values(reads).filter((read) => read !== undefined && 'pk' in read);
+  const batch = get(context, ...keys);
   const foundFor = async (read: Read) => {
     if (!read) return undefined;
-    if ('pk' in read) return (await batch).get(keyName(read));
+    if ('pk' in read) return (await batch)[keys.indexOf(read)];
     if ('each' in read) return readAll(context, read.each, read);
     const { below, limit, after } = read;
     if (!below) return [];
@@ -97,15 +89,4 @@ async function readAllOf<Reads extends Named>(context: Context, reads: Reads): P
   };
   const found = Object.entries(reads).map(async ([name, read]) => [name, await foundFor(read)] as const);
   return Object.fromEntries(await Promise.all(found)) as Found<Reads>;
-}
-
-/** False if a record is no longer as it was read. */
-async function writeDecided(context: Context, writes: readonly Write[]): Promise<boolean> {
-  const [only] = writes;
-  if (!only) return true;
-  // The same decision after a lost answer is the same write.
-  const token = randomUUID();
-  if (writes.length === 1 && only.verb !== 'ConditionCheck')
-    return (await writeAlone(context, only, { token })).written;
-  return (await transact(context, writes, token)).length === 0;
 }

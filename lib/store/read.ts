@@ -36,13 +36,15 @@ export async function get<Keys extends readonly Key[]>(
   return keys.map((key) => found.get(keyName(key))) as { [K in keyof Keys]: Item | undefined };
 }
 
-/** The existing items under any number of distinct keys, in any order. All requests leave at once. */
+/** The existing items under any number of keys, in any order. All requests leave at once. */
 export async function readAll(
   context: Context,
   keys: readonly Key[],
   options: ReadOptions = {},
 ): Promise<Item[]> {
-  const batches = inParts(keys, maxBatchKeys).map((part) => readBatch(context, part, options));
+  const distinct = new Map(keys.map((key) => [keyName(key), keyOf(key)]));
+  const parts = inParts([...distinct.values()], maxBatchKeys);
+  const batches = parts.map((part) => readBatch(context, part, options));
   return (await Promise.all(batches)).flat();
 }
 
@@ -56,7 +58,7 @@ async function readBatch(context: Context, keys: readonly Key[], options: ReadOp
     ExpressionAttributeNames: orNone(names),
   };
   const items: Item[] = [];
-  let Keys: AttributeMap[] = keys.map((key) => toAttributes(keyOf(key)));
+  let Keys: AttributeMap[] = keys.map(toAttributes);
   const readSome = async () => {
     const command = new BatchGetItemCommand({ RequestItems: { [tableName()]: { Keys, ...query } } });
     const { Responses, UnprocessedKeys } = await dynamodb.send(command);

@@ -91,8 +91,6 @@ export async function remove<Record extends Key = Key>(
 }
 
 interface WriteOptions {
-  /** Written as the record's `write_id`, by which a repeated write recognizes its own result. */
-  token?: string;
   /** False for additions: if one was applied without an answer, it would count twice. */
   isRepeatable?: boolean;
 }
@@ -105,12 +103,13 @@ const calls = {
 };
 
 /** A write with a lost reply is repeated, and may meet its own result: our `write_id` means success. */
-export async function writeAlone<Record>(
+async function writeAlone<Record>(
   context: Context,
   write: LoneWrite,
-  { token: write_id = randomUUID(), isRepeatable = true }: WriteOptions = {},
+  { isRepeatable = true }: WriteOptions = {},
 ): Promise<WriteResult<Record>> {
   const record = typedRead<Record>();
+  const write_id = randomUUID();
   const fields = { ...write.fields, write_id };
   const input = { ...inputOf({ ...write, fields }), ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
   const send = async () => calls[write.verb](input);
@@ -154,30 +153,27 @@ function inputOf({ verb, key, fields, when }: Write) {
 
 const next = new Plus(1);
 
-/** Writes all or nothing. Returns the positions of the failed conditions; empty if everything was written. */
-export async function transact(
-  context: Context,
-  writes: readonly Write[],
-  token: string = randomUUID(),
-): Promise<number[]> {
+/** Writes all or nothing, one write without a transaction. False if a condition didn't hold. */
+export async function writeAll(context: Context, writes: readonly Write[]): Promise<boolean> {
+  const [only, ...others] = writes;
+  if (!only) return true;
+  if (others.length === 0 && only.verb !== 'ConditionCheck') return (await writeAlone(context, only)).written;
   const TransactItems = writes.map((write) => ({ [write.verb]: inputOf(write) }));
   // With the same token, a transaction that was applied without an answer isn't applied again.
-  const command = new TransactWriteItemsCommand({ TransactItems, ClientRequestToken: token });
+  const command = new TransactWriteItemsCommand({ TransactItems, ClientRequestToken: randomUUID() });
   try {
     await untilAnswered(context, 'TransactWriteItems', () => dynamodb.send(command));
-    return [];
+    return true;
   } catch (error) {
-    return failedConditions(error);
+    if (reasonsOf(error).some(({ Code }) => Code === 'ConditionalCheckFailed')) return false;
+    throw givenUpBy(error);
   }
 }
 
-/** Why a transaction was canceled, unless it is another error. */
-function failedConditions(error: unknown): number[] {
+function givenUpBy(error: unknown): unknown {
+  if (!isCanceled(error)) return tooLargeOr(error);
   const reasons = reasonsOf(error);
-  const failed = reasons.flatMap(({ Code }, place) => (Code === 'ConditionalCheckFailed' ? [place] : []));
-  if (failed.length > 0) return failed;
-  if (!isCanceled(error)) throw tooLargeOr(error);
-  if (!reasons.some(({ Code }) => Code === 'ValidationError'))
-    throw new ApiError('unavailable', { cause: error });
-  throw tooLargeOr(error, reasons.map(({ Message }) => Message).join(' '));
+  return reasons.some(({ Code }) => Code === 'ValidationError')
+    ? tooLargeOr(error, reasons.map(({ Message }) => Message).join(' '))
+    : new ApiError('unavailable', { cause: error });
 }

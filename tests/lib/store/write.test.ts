@@ -6,7 +6,7 @@ import { absent, Plus, present } from '../../../lib/store/items.ts';
 import { type Key, nodeKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { dynamodb, untilWritten } from '../../../lib/store/dynamodb.ts';
-import { checking, put, putting, remove, transact, update } from '../../../lib/store/write.ts';
+import { checking, put, putting, remove, update, writeAll } from '../../../lib/store/write.ts';
 import { answerInTurn, intercept } from '../../support/intercept.ts';
 import { outwait, redirectCalls, startSilentServer } from '../../support/silent-server.ts';
 import { fakeWaits, inSeconds, timed } from '../../support/timed.ts';
@@ -33,16 +33,14 @@ function canceled(...reasons: { Code: string; Message?: string }[]): Error {
 const conflict = new TransactionConflictException({ message: 'met a transaction', $metadata: {} });
 const canceledByConflict = canceled({ Code: 'None' }, { Code: 'TransactionConflict' });
 
+const check = [checking(key, absent)];
+
 /** Every write that can conflict with a transaction, and DynamoDB's answer then. */
 const writes = [
   ['PutItem', conflict, (context: Context) => put(context, { ...key, a: 1 }, absent)],
   ['UpdateItem', conflict, (context: Context) => update<Letters>(context, key, { a: 1 }, absent)],
   ['DeleteItem', conflict, (context: Context) => remove(context, key, [['pk', 'exists']])],
-  [
-    'TransactWriteItems',
-    canceledByConflict,
-    (context: Context) => transact(context, [checking(key, absent)]),
-  ],
+  ['TransactWriteItems', canceledByConflict, (context: Context) => writeAll(context, check)],
 ] as const;
 
 describe('a write that fails', () => {
@@ -88,10 +86,10 @@ describe('a write that fails', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('answers the indexes of the conditions that failed, even after a conflict with another transaction', async () => {
+  test('answers that a condition failed, even after a conflict with another transaction', async () => {
     answerInTurn(dynamodb, canceled({ Code: 'TransactionConflict' }, { Code: 'ConditionalCheckFailed' }));
 
-    expect(await timed(transact(inSeconds(9), []))).toEqual({ result: [1], ms: 0 });
+    expect(await timed(writeAll(inSeconds(9), check))).toEqual({ result: false, ms: 0 });
   });
 
   const tooLarge = canceled({
@@ -107,7 +105,7 @@ describe('a write that fails', () => {
     ['another reason', other, 'unavailable', 1],
   ])('maps a cancellation for %s', async (_, cause, code, calls) => {
     const asked = answerInTurn(dynamodb, cause);
-    const { error } = await timed(transact({ deadline: Date.now() + 59 }, []));
+    const { error } = await timed(writeAll({ deadline: Date.now() + 59 }, check));
 
     expect(error).toMatchObject({ code, cause });
     expect(asked).toHaveLength(calls);
@@ -119,7 +117,7 @@ describe('a write that fails', () => {
   ])('fails with the original error when the request is wrong %s', async (_, error) => {
     answerInTurn(dynamodb, error);
 
-    expect((await timed(transact(inSeconds(9), []))).error).toBe(error);
+    expect((await timed(writeAll(inSeconds(9), check))).error).toBe(error);
   });
 
   test('is decided again a hundred times, or until the deadline', async () => {
@@ -140,7 +138,7 @@ describe('a write that fails', () => {
   test('is given up after eight seconds without an answer, two for each of four calls', async () => {
     const store = await startSilentServer();
     redirectCalls(dynamodb, store);
-    const work = () => transact(inSeconds(60), []);
+    const work = () => writeAll(inSeconds(60), check);
     const { error, ms } = await outwait(store, work, { leapMs: 1900, maxMs: 12_000 });
 
     expect([store.asked, error]).toEqual([4, expect.objectContaining({ code: 'unavailable' })]);
@@ -190,7 +188,7 @@ async function withFirstAnswerLost<Result>(write: (context: Context) => Promise<
 }
 
 describe('a write that the store applied without an answer', () => {
-  test('is recognized when it is sent again: put, update, transact and remove', async () => {
+  test('is recognized when it is sent again: put, update, a transaction and remove', async () => {
     const [record, key, second] = [{ ...unused(), a: 1 }, await stored({ a: 1 }), unused()];
     const lost = withFirstAnswerLost;
     const change = (context: Context) => update<Letters>(context, key, { a: 2 }, [['a', '=', 1]]);
@@ -204,7 +202,7 @@ describe('a write that the store applied without an answer', () => {
       result: { written: true, item: { ...key, a: 2, revision: 1, write_id } },
       calls: 2,
     });
-    expect(await lost((context) => transact(context, both))).toEqual({ result: [], calls: 2 });
+    expect(await lost((context) => writeAll(context, both))).toEqual({ result: true, calls: 2 });
     expect(await itemOf(second)).toEqual({ ...second, a: 3 });
     expect(await lost((context) => remove(context, key, present))).toEqual({ result: undefined, calls: 2 });
   });

@@ -10,7 +10,7 @@ import {
 import { keyOfAccount } from '../../../lib/attempts/account.ts';
 import { type Changes, present, typedRead } from '../../../lib/store/items.ts';
 import { type Key, keyOf, personKey, subjectOf } from '../../../lib/store/keys.ts';
-import { remove, transact, update } from '../../../lib/store/write.ts';
+import { remove, update, writeAll } from '../../../lib/store/write.ts';
 import { newContext, Rejection, scan } from './administration.ts';
 import { isLastOwner } from '../../../lib/registry/publishers.ts';
 import { removeMember } from '../../../lib/registry/members.ts';
@@ -97,7 +97,7 @@ export async function erasePerson(
   const records = publishers.length + naming.length;
   const change = { of: keyOfAccount(erasedCaller(caller)), action: 'person erase', subject: 'erased' };
   const once = { id: randomUUID(), now: Date.now() };
-  if (records > 0) await transact(newContext(), [historyOf(actor, change, once)]);
+  if (records > 0) await writeAll(newContext(), [historyOf(actor, change, once)]);
   return records;
 }
 

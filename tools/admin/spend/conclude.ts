@@ -6,7 +6,7 @@ import type { AttemptRecord } from '../../../lib/attempts/attempt.ts';
 import type { TaskRecord } from '../../../lib/notifications/records.ts';
 import { always, type Changes, type Clause, Plus, present } from '../../../lib/store/items.ts';
 import { accountKey, taskKey } from '../../../lib/store/keys.ts';
-import { checking, transact, update, updating, type Write } from '../../../lib/store/write.ts';
+import { checking, update, updating, type Write, writeAll } from '../../../lib/store/write.ts';
 import { owesNothing } from '../../../lib/work/lanes.ts';
 import { newContext } from '../registry/administration.ts';
 import type { Bill } from './bill.ts';
@@ -99,7 +99,7 @@ async function conclude(caller: string, { record, credits }: Ending, isTask: boo
   const account = accountKey(callerHash(caller));
   const isSettled: Clause<AccountRecord> = [entryName(reservationOf(record)), 'absent'];
   const counted = updating<AccountRecord>(account, changes, [isSettled, [credited, 'exists']]);
-  if ((await transact(newContext(), [ended, counted, history])).length === 0) return true;
+  if (await writeAll(newContext(), [ended, counted, history])) return true;
   const dropped = checking<AccountRecord>(account, [isSettled, [credited, 'absent']]);
-  return (await transact(newContext(), [ended, dropped, history])).length === 0;
+  return writeAll(newContext(), [ended, dropped, history]);
 }
