@@ -1,11 +1,12 @@
-import { execFile, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { mkdir, readdir, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { directory } from '@node-registry/testing/folders';
-import { bearer } from '../support/tokens.ts';
 import { type Changes, type Handler, invoke, type Result } from '../support/invoke.ts';
+import { asFunction } from '../support/roles.ts';
+import { bearer } from '../support/tokens.ts';
 
 const run = promisify(execFile);
 
@@ -15,24 +16,9 @@ export interface Release {
   dist: string;
 }
 
-/** One invocation of a function, a command line, or a look into the index with the client. */
-export interface Call {
-  id: number;
-  name: string;
-  file: string;
-  input: unknown;
-  /** Whose rights it has. */
-  role: string;
-}
-
-export interface Reply {
-  id: number;
-  answer?: unknown;
-  error?: string;
-}
-
-/** A release as it serves a stage, in a process of its own. */
+/** A release as it serves a stage. */
 export interface Side {
+  /** Runs a function, a command line (`administration`), or a look into the index with the client that callers have. */
   run: (name: string, input: unknown) => Promise<unknown>;
   /** Sends a request: the sample event with other contents. */
   call: (
@@ -40,45 +26,23 @@ export interface Side {
     changes: Changes & { user?: string | undefined; routeKey?: string },
   ) => Promise<Result>;
   admin: <Output>(line: string) => Promise<Output>;
-  stop: () => Promise<void>;
 }
 
 /** `suffix` names the rights of its functions, if they aren't those of its own templates. */
-export function startSide({ root, dist }: Release, suffix = ''): Side {
-  const child = fork(join(import.meta.dirname, 'run-functions.ts'), {
-    cwd: root,
-    env: { ...process.env, NODE_OPTIONS: '' },
-    execArgv: ['--conditions=in-tree', '--disable-warning=ExperimentalWarning'],
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
-  let log = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (bytes) => {
-      log = (log + bytes).slice(-4000);
-    });
-  const files: Record<string, string> = {
-    administration: join(root, 'tools/admin/program.ts'),
-    client: join(root, 'packages/registry-client/client.ts'),
-  };
-  const waiting = new Map<number, (reply: Reply) => void>();
-  child.on('message', (reply: Reply) => waiting.get(reply.id)?.(reply));
-  child.on('exit', () => {
-    for (const [id, take] of waiting) take({ id, error: 'The process ended.' });
-  });
+export function sideOf({ root, dist }: Release, suffix = ''): Side {
+  const load = (file: string) => import(pathToFileURL(file).href);
   const side: Side = {
-    async run(name, input) {
-      const id = waiting.size;
-      const call: Call = {
-        ...{ id, name, input, role: `${name}${suffix}` },
-        file: files[name] ?? join(dist, name, 'index.js'),
-      };
-      const { answer, error } = await new Promise<Reply>((done) => {
-        waiting.set(id, done);
-        child.send(call);
-      });
-      if (error !== undefined) throw new Error(`${name}: ${error}\n${log}`);
-      return answer;
-    },
+    run: (name, input) =>
+      asFunction(`${name}${suffix}`, async () => {
+        if (name === 'administration')
+          return (await load(join(root, 'tools/admin/program.ts'))).runCommandLine(input);
+        if (name === 'client') {
+          const { createPublicIndex } = await load(join(root, 'packages/registry-client/client.ts'));
+          return createPublicIndex({ downloadsUrl: process.env.DOWNLOAD_BASE_URL }).node(input);
+        }
+        const { handler } = await load(join(dist, name, 'index.js'));
+        return handler(input, { awsRequestId: 'an-invocation', getRemainingTimeInMillis: () => 29_000 });
+      }),
     call(name, { user, routeKey, headers, ...changes }) {
       const handler = (event: object) => side.run(name, routeKey ? { ...event, routeKey } : event);
       const authorization = user === undefined ? undefined : bearer(user);
@@ -89,12 +53,6 @@ export function startSide({ root, dist }: Release, suffix = ''): Side {
       const { status, stdout, stderr } = result as { status: number; stdout: string; stderr: string };
       if (status !== 0) throw new Error(`${line}: ${stderr}`);
       return JSON.parse(stdout);
-    },
-    // Until then it may write what it has compiled.
-    async stop() {
-      const ended = once(child, 'exit');
-      child.disconnect();
-      await ended;
     },
   };
   return side;

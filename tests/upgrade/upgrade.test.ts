@@ -4,10 +4,9 @@ import { expect, jest, test } from '@jest/globals';
 import type { SQSEvent } from 'aws-lambda';
 import { release } from '../../infra/release.ts';
 import { builtFunctions } from '../infra/packaging.ts';
-import { untilEnd } from '../support/serve.ts';
 import { emptyTable, readTable, type TableImage } from '../support/table-image.ts';
 import { journeys, type Known } from './journeys.ts';
-import { checkOut, type Side, startSide } from './side.ts';
+import { checkOut, type Side, sideOf } from './side.ts';
 import { addition, addToAll, dropped, missing } from './stage.ts';
 
 /*
@@ -31,7 +30,7 @@ if (before) {
   const named = Object.entries(earlier).map(([name, list]) => [`${name}~before`, list]);
   process.env.TEST_STATEMENTS = JSON.stringify({ ...rights, ...Object.fromEntries(named) });
 }
-const today = untilEnd(startSide(own));
+const today = sideOf(own);
 
 /** What a step of a side found, and what it left. Returns what the next one finds. */
 type Seen = (side: Side, step: string, found: TableImage, left: TableImage) => Promise<TableImage>;
@@ -76,8 +75,8 @@ test.each(names)(
 );
 
 if (before) {
-  const last = untilEnd(startSide(before));
-  const next = untilEnd(startSide(own, '~before'));
+  const last = sideOf(before);
+  const next = sideOf(own, '~before');
 
   test.each(names)(`takes turns with ${release.before}: %s`, async (name) => {
     const known = new Set<string>();
