@@ -181,9 +181,7 @@ export function refreshReadme(
     const { id: node_id = '', repository, latest_version: latest } = node;
     if (!latest) return { node_id, text: '' };
     const { id: versionId = '', version = '', sha256 = '', provenance } = latest;
-    // A README file of an earlier release has no HTML.
-    const isKnown = current?.version === version && current.sha256 === sha256 && current.html !== undefined;
-    if (!again && isKnown) return current;
+    if (!again && current?.version === version && current.sha256 === sha256) return current;
     const archive = await findObject(archiveKey({ nodeId: node_id, version, versionId }, sha256));
     const readme = archive && (await readReadme(archive));
     const html = readme

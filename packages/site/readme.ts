@@ -2,7 +2,7 @@ import { Marked, type TokensList } from 'marked';
 import { codeClasses, colorCode, colored } from './code-colors.ts';
 import { readTags, type Tag } from './read-tags.ts';
 import { type ReadmePlace, sourceOf } from './repository-files.ts';
-import { html } from './templates/markup.ts';
+import { html, type Markup } from './templates/markup.ts';
 import { decodedPart, pictureAddress, webAddress, withoutTurns } from './templates/text.ts';
 import { within } from './within.ts';
 
@@ -165,42 +165,33 @@ function writtenTag(tag: Tag, place: ReadmePlace, level: number): Written {
   // A heading gets its id from its text.
   if (id && !isHeading(name)) safe.push(html` id="${prefix}${slugOf(id)}"`);
   if (ownDirection.has(name) && !given.dir) safe.push(html` dir="auto"`);
+  const written = (start: Markup, own = name): Written => ({
+    ...{ name, start: start.text, end: alone.has(name) ? '' : `</${own}>` },
+  });
   const source = sourceOf(place);
   if (name === 'a') {
     const part = given.href?.startsWith('#') ? given.href.slice(1) : undefined;
-    if (part)
-      return {
-        name,
-        start: html`<a href="#${prefix}${slugOf(decodedPart(part))}"${safe}>`.text,
-        end: '</a>',
-      };
+    if (part) return written(html`<a href="#${prefix}${slugOf(decodedPart(part))}"${safe}>`);
     const href = webAddress(given.href) ?? source?.page(given.href ?? '');
-    if (href === undefined) return { name, start: html`<span${safe}>`.text, end: '</span>' };
-    return {
-      name,
-      start: html`<a href="${href}"${safe} rel="noopener noreferrer nofollow">`.text,
-      end: '</a>',
-    };
+    if (href === undefined) return written(html`<span${safe}>`, 'span');
+    return written(html`<a href="${href}"${safe} rel="noopener noreferrer nofollow">`);
   }
   if (name === 'img') {
     const { src: from = '', alt } = given;
     const src = pictureAddress(from) ?? source?.picture(from);
-    const page = src === undefined ? source?.page(from) : undefined;
-    const start =
-      src !== undefined
-        ? html`<img src="${src}"${safe}${alt === undefined && html` alt=""`} loading="lazy">`
-        : page !== undefined
-          ? html`<a href="${page}" rel="noopener noreferrer nofollow">${alt || from}</a>`
-          : html`${alt}`;
-    return { name, start: start.text, end: '' };
+    if (src !== undefined)
+      return written(html`<img src="${src}"${safe}${alt === undefined && html` alt=""`} loading="lazy">`);
+    const page = source?.page(from);
+    if (page === undefined) return written(html`${alt}`);
+    return written(html`<a href="${page}" rel="noopener noreferrer nofollow">${alt || from}</a>`);
   }
-  if (name === 'span' && codeClasses.has(given.class?.split(' ')[0] ?? ''))
-    return { name, start: html`<span class="${given.class?.split(' ')[0]}">`.text, end: '</span>' };
+  const [color = ''] = given.class?.split(' ') ?? [];
+  if (name === 'span' && codeClasses.has(color)) return written(html`<span class="${color}">`);
   const own = isHeading(name) ? `h${level}` : name;
   if (isHeading(name)) safe.push(html` class="${name}"`);
   // If wider than a phone, they scroll by themselves, including by keyboard.
-  const focus = name === 'pre' || name === 'table' ? html` tabindex="0"` : undefined;
-  return { name, start: `<${own}${html`${safe}${focus}`.text}>`, end: `</${own}>` };
+  if (name === 'pre' || name === 'table') safe.push(html` tabindex="0"`);
+  return written(html`<${own}${safe}>`, own);
 }
 
 /** As GitHub makes them: letters, digits, hyphens and underscores. */

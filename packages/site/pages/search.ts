@@ -34,12 +34,6 @@ let focused: number | undefined;
 let drawing: ReturnType<typeof setTimeout> | undefined;
 let worker: Worker | undefined;
 
-/** URLs used to have their path behind the #. */
-function leaveOldAddress(): void {
-  if (location.hash.startsWith('#/'))
-    location.replace(location.hash.slice(1).replace(/^\/(?=\?|$)/, '/search'));
-}
-
 /** A slow phone draws a few cards at a time, and stays responsive in between. */
 function draw(): void {
   clearTimeout(drawing);
@@ -153,8 +147,6 @@ addEventListener('pagehide', () => history.replaceState({ y: scrollY, wanted }, 
 for (const event of ['wheel', 'touchstart', 'keydown'])
   addEventListener(event, () => (place = 0), { passive: true });
 
-leaveOldAddress();
-addEventListener('hashchange', leaveOldAddress);
 improve(document);
 const parameters = new URLSearchParams(location.search);
 const given = parameters.get('tag') ?? '';

@@ -106,10 +106,8 @@ inBrowser('the site in a browser', () => {
     expect(asked().filter((path) => path.includes('/catalog/'))).toEqual([]);
   });
 
-  test('leads an old address to the page, and back to the place in the list', async () => {
-    await open('/site/index.html#/nodes/relight');
-    await page.waitForURL(`${host.url}/nodes/relight`);
-    await page.goto(`${host.url}/search?q=sampler`);
+  test('leads back to the place in the list', async () => {
+    await open('/search?q=sampler');
     await status(/nodes$/);
     await page.getByRole('button', { name: /Show more/ }).click();
     const link = page.locator('#results > li:nth-child(35) h3 a');
