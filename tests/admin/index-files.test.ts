@@ -9,7 +9,7 @@ import {
   pieceOf,
   readmePath,
 } from '@node-registry/registry-rules/index-paths';
-import { rebuildIndex } from '../../tools/admin/registry/index-files.ts';
+import { rebuildIndex } from '../../tools/admin/commands/index-files.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { readIndexFile } from '../support/bucket-objects.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
@@ -85,11 +85,11 @@ describe('index rebuild', () => {
   });
 
   test('corrects files that differ, drops catalog lines of unknown nodes, and removes files of unknown nodes', async () => {
+    await put(nodePath('ghost'), { ...(await read(nodePath('first'))), id: 'ghost' });
     await put(nodePath('first'), { id: 'first', name: 'Forged', versions: [] });
     const piece = catalogPath(16, pieceOf('ghost', 16));
     const { nodes } = await read(piece);
     await put(piece, { nodes: [...nodes, { id: 'ghost', publisher: { id: 'acme' } }] });
-    await put(nodePath('ghost'), { id: 'ghost' });
     // As of a node that is published while the index is rebuilt. An hour is for clocks that differ.
     await put(nodePath('newcomer'), { id: 'newcomer' });
     let halfway = 0;

@@ -18,7 +18,7 @@ import {
   personalAccessTokenKey,
   publisherKey,
 } from '../../lib/store/keys.ts';
-import { rebuildIndex } from '../../tools/admin/registry/index-files.ts';
+import { rebuildIndex } from '../../tools/admin/commands/index-files.ts';
 import { keysBelow, readIndexFile, readObject } from '../support/bucket-objects.ts';
 import { invoke } from '../support/invoke.ts';
 import { type Ending, update } from './works.ts';
