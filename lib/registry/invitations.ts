@@ -16,8 +16,7 @@ import {
   type MemberChanges,
   type PublisherRecord,
 } from './records.ts';
-import { standing, tokensIn } from './tokens.ts';
-import { trustsIn } from './trusts.ts';
+import { credentialsIn, standing } from './tokens.ts';
 
 /*
  * An invitation is a secret that makes its first bearer a member. Only its hash is stored. It counts as long as who made it
@@ -29,15 +28,6 @@ const lifetimeMs = 7 * 24 * 60 * 60 * 1000;
 const maxOpen = 20;
 /** Each write of a publisher, and each publish, reads them all. */
 const maxMembers = 100;
-
-function invitationsIn(publisherId: string) {
-  return { invitations: { below: invitationKey(publisherId, '') } };
-}
-
-/** What people may have made at a publisher, and what lets others in. */
-export function credentialsIn(publisherId: string) {
-  return { ...tokensIn(publisherId), ...trustsIn(publisherId), ...invitationsIn(publisherId) };
-}
 
 function isOpen({ expires_at }: InvitationRecord): boolean {
   return expires_at > new Date().toISOString();
@@ -51,7 +41,7 @@ export async function invite(
   fields: Pick<InvitationRecord, 'role' | 'user_id' | 'email'>,
 ): Promise<{ record: InvitationRecord; invitation: string }> {
   const secret = createSecret(prefix);
-  const about = { publisherId, action: 'invite member' as const, reads: invitationsIn };
+  const about = { publisherId, action: 'invite member' as const, reads: credentialsIn };
   const { result } = await changeOf(context, by, about, (publisher, { invitations }, { id, now }) => {
     if (invitations.map(invitationRecord).filter(isOpen).length >= maxOpen) {
       const message = `A publisher has at most ${maxOpen} open invitations. Withdraw one first.`;
@@ -93,7 +83,7 @@ export async function withdrawInvitation(
   publisherId: string,
   id: string,
 ): Promise<void> {
-  const about = { publisherId, action: 'withdraw invitation' as const, reads: invitationsIn };
+  const about = { publisherId, action: 'withdraw invitation' as const, reads: credentialsIn };
   await changeOf(context, by, about, (publisher, { invitations }) => {
     const record = invitations.map(invitationRecord).find((each) => each.id === id);
     if (!record) throw new ApiError('not_found');

@@ -28,7 +28,7 @@ export const tooMuch = {
   error_message: 'The response would be too large with this version; request fewer versions at once.',
 } as const;
 
-/** The most bytes that repeated pairs may add: a small request must not make a large response. */
+/** With more bytes of repeated pairs, no further one is answered: a small request must not make a large response. */
 const maxRepeatedBytes = 1_000_000;
 const repeated = {
   status: 'error',
@@ -51,7 +51,7 @@ export async function findNodeVersions(
   });
   const keys = new Map(names.flatMap((named) => (named ? [[named.name, named.key]] : [])));
   const found = await readWithin(context, [...keys.values()], maxBytes);
-  const answered = new Map<string, { lookup: Lookup; bytes: number }>();
+  const answered = new Set<string>();
   let repeatedBytes = 0;
   return identifiers.map((identifier, index) => {
     const name = names[index]?.name;
@@ -61,17 +61,11 @@ export async function findNodeVersions(
     if (!version || !isSameNodeId(version.node_id, String(identifier.node_id))) {
       return { status: 'not_found', error_message: 'The node version does not exist.' };
     }
-    const before = answered.get(name);
-    if (before) {
-      if (repeatedBytes + before.bytes > maxRepeatedBytes) return repeated;
-      repeatedBytes += before.bytes;
-      return before.lookup;
-    }
-    const { tags_admin: _, ...shown } = nodeVersionView(version);
-    const lookup: Lookup = { status: 'success', node_version: shown };
-    if (names.length > keys.size)
-      answered.set(name, { lookup, bytes: Buffer.byteLength(JSON.stringify(lookup)) });
-    return lookup;
+    if (repeatedBytes > maxRepeatedBytes && answered.has(name)) return repeated;
+    const { tags_admin: _, ...node_version } = nodeVersionView(version);
+    if (answered.has(name)) repeatedBytes += Buffer.byteLength(JSON.stringify(node_version));
+    answered.add(name);
+    return { status: 'success', node_version };
   });
 }
 

@@ -4,7 +4,6 @@ import { ApiError } from '../errors.ts';
 import { type Item, onRevision, present, withChanges } from '../store/items.ts';
 import { deleting, updating } from '../store/write.ts';
 import { changeOf } from './changes.ts';
-import { credentialsIn } from './invitations.ts';
 import { may } from './may.ts';
 import { listing, memberOf, unlisting } from './publishers.ts';
 import {
@@ -21,7 +20,7 @@ import {
   type TrustRecord,
   trustRecord,
 } from './records.ts';
-import { isCounting, isUsable } from './tokens.ts';
+import { credentialsIn, isCounting, isUsable } from './tokens.ts';
 import { isTrusted } from './trusts.ts';
 
 /* Members of a publisher. */

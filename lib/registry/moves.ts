@@ -9,7 +9,6 @@ import { checking, deleting, putting, remove, updating, type Write } from '../st
 import { change, existingNode, existingPublisher } from './changes.ts';
 import { owesAlignment } from './intents.ts';
 import { may } from './may.ts';
-import { credentialsIn } from './invitations.ts';
 import { movedTo } from './publishers.ts';
 import {
   type Changed,
@@ -25,6 +24,7 @@ import {
   type PublisherRecord,
   publisherRecord,
 } from './records.ts';
+import { credentialsIn } from './tokens.ts';
 
 /*
  * Nodes and publishers change hands. A decision is one transaction; what depends on it follows (alignment.ts). The results:

@@ -5,8 +5,9 @@ import {
 import { memberIdOf } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { absent, type Item, onRevision } from '../store/items.ts';
-import { type Key, personalAccessTokenKey } from '../store/keys.ts';
+import type { Found } from '../store/decide.ts';
+import { absent, onRevision } from '../store/items.ts';
+import { invitationKey, personalAccessTokenKey, trustKey } from '../store/keys.ts';
 import { queryAll } from '../store/read.ts';
 import { putting, updating, type Write } from '../store/write.ts';
 import { dayMs } from '../windows.ts';
@@ -38,7 +39,7 @@ export async function createToken(
   { publisherId, ...fields }: NewToken,
   token = createPersonalAccessToken(),
 ): Promise<{ record: TokenRecord; token: string }> {
-  const made = { publisherId, action: 'create token' as const, reads: tokensIn };
+  const made = { publisherId, action: 'create token' as const, reads: credentialsIn };
   const { result } = await changeOf(context, by, made, (publisher, { tokens }, { id, now }) => {
     const made_by = makerOf(by, tokens.map(tokenRecord).filter(isUsable));
     const record: TokenRecord = {
@@ -71,8 +72,13 @@ export function makerOf(by: Actor, usable: readonly CredentialRecord[]): string 
   throw new ApiError('too_many_requests', { message });
 }
 
-export function tokensIn(publisherId: string) {
-  return { tokens: { below: personalAccessTokenKey(publisherId, '') } };
+/** What people may have made at a publisher, and what lets others in. */
+export function credentialsIn(publisherId: string) {
+  return {
+    tokens: { below: personalAccessTokenKey(publisherId, '') },
+    trusts: { below: trustKey(publisherId, '') },
+    invitations: { below: invitationKey(publisherId, '') },
+  };
 }
 
 /** Whether it still publishes something. */
@@ -102,16 +108,22 @@ export function revokeToken(
   publisherId: string,
   id: string,
 ): Promise<Changed<string>> {
-  const reads = (of: string) => ({ credentials: tokensIn(of).tokens });
-  const ending = { publisherId, action: 'revoke token', entry: 'token revoke', reads, id } as const;
-  return endCredential(context, by, ending, tokenRecord, ({ label }) => label);
+  const ending = { publisherId, action: 'revoke token', entry: 'token revoke', id } as const;
+  return endCredential(
+    context,
+    by,
+    ending,
+    ({ tokens }) => tokens.map(tokenRecord),
+    ({ label }) => label,
+  );
 }
+
+type Credentials = Found<ReturnType<typeof credentialsIn>>;
 
 interface Ending {
   publisherId: string;
   action: 'revoke token' | 'end trust';
   entry: `${'token' | 'trust'} ${string}`;
-  reads: (publisherId: string) => { credentials: { below: Key } };
   id: string;
 }
 
@@ -120,13 +132,14 @@ export function endCredential<Record extends CredentialRecord>(
   context: Context,
   by: Actor,
   { entry, id, ...ending }: Ending,
-  read: (item: Item) => Record,
+  all: (found: Credentials) => Record[],
   describe: (record: Record) => string,
 ): Promise<Changed<string>> {
-  const find = (items: readonly Item[]) => items.map(read).find((each) => each.id === id);
-  const about = ({ credentials }: { credentials: Item[] }) => ({ madeBy: find(credentials)?.made_by });
-  return changeOf(context, by, { ...ending, about }, (publisher, { credentials }, { now }) => {
-    const record = find(credentials);
+  const find = (found: Credentials) => all(found).find((each) => each.id === id);
+  const about = (found: Credentials) => ({ madeBy: find(found)?.made_by });
+  const reads = credentialsIn;
+  return changeOf(context, by, { ...ending, reads, about }, (publisher, found, { now }) => {
+    const record = find(found);
     const message = `The publisher "${publisher.id}" has no ${entry.split(' ')[0]} with the id "${id}".`;
     if (!record) throw new ApiError('not_found', { message });
     if (record.revoked_at !== undefined) return { done: record.revoked_at };

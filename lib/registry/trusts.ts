@@ -7,7 +7,7 @@ import { queryAll } from '../store/read.ts';
 import { putting } from '../store/write.ts';
 import { changeOf } from './changes.ts';
 import { type Changed, type Actor, type TrustRecord, trustRecord } from './records.ts';
-import { endCredential, inOrder, makerOf, standing } from './tokens.ts';
+import { credentialsIn, endCredential, inOrder, makerOf, standing } from './tokens.ts';
 
 /* The CI jobs that a publisher trusts. */
 
@@ -25,7 +25,7 @@ export async function addTrust(
   publisherId: string,
   wanted: NewTrust,
 ): Promise<TrustRecord> {
-  const about = { publisherId, action: 'add trust' as const, reads: trustsIn };
+  const about = { publisherId, action: 'add trust' as const, reads: credentialsIn };
   const { result } = await changeOf(context, by, about, (publisher, found, { id, now }) => {
     const trusts = found.trusts.map(trustRecord).filter(isTrusted);
     const same = trusts.find((trust) => identityOf(trust) === identityOf(wanted));
@@ -49,10 +49,6 @@ export async function addTrust(
   return result;
 }
 
-export function trustsIn(publisherId: string) {
-  return { trusts: { below: trustKey(publisherId, '') } };
-}
-
 export function isTrusted({ revoked_at }: TrustRecord): boolean {
   return revoked_at === undefined;
 }
@@ -69,9 +65,14 @@ export function removeTrust(
   publisherId: string,
   id: string,
 ): Promise<Changed<string>> {
-  const reads = (of: string) => ({ credentials: trustsIn(of).trusts });
-  const ending = { publisherId, action: 'end trust', entry: 'trust remove', reads, id } as const;
-  return endCredential<TrustRecord>(context, by, ending, trustRecord, describeTrust);
+  const ending = { publisherId, action: 'end trust', entry: 'trust remove', id } as const;
+  return endCredential<TrustRecord>(
+    context,
+    by,
+    ending,
+    ({ trusts }) => trusts.map(trustRecord),
+    describeTrust,
+  );
 }
 
 function identityOf({ issuer, repository, node_id, ...trust }: NewTrust): string {

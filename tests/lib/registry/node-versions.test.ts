@@ -20,8 +20,8 @@ describe('a bulk with repeated pairs', () => {
     const found = await findNodeVersions(inTime(), pairs, maxBytes);
     const statuses = found.map(({ status }) => status);
 
-    expect(statuses).toEqual([...Array(12).fill('success'), ...Array(28).fill('error')]);
-    expect(found[12]).toEqual({
+    expect(statuses).toEqual([...Array(13).fill('success'), ...Array(27).fill('error')]);
+    expect(found[13]).toEqual({
       status: 'error',
       error_message:
         'This pair was requested several times, which would make the response too large; request it once.',
