@@ -1,8 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import type { Contract, PaidContract } from '../lib/contract.ts';
 import type { Deployed, Deployment } from '../lib/deployment.ts';
-import { contracts as credentials } from '../lib/contracts/self-service/credentials.ts';
-import { contracts as members } from '../lib/contracts/self-service/members.ts';
+import { credentials, members } from '../lib/contracts/self-service/members.ts';
 import { contracts as publishers } from '../lib/contracts/self-service/publishers.ts';
 import { contracts as users } from '../lib/contracts/self-service/users.ts';
 
