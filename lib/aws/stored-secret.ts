@@ -22,8 +22,6 @@ export interface StoredSecret {
    * fails: anyone can send a wrong signature, which must not stop other requests while the store is down.
    */
   forget: () => void;
-  /** The value that replaced a rejected one; undefined if there is no other, or the store doesn't respond. */
-  replacementOf: (context: Context, rejected: string) => Promise<string | undefined>;
 }
 
 const reference = /^(ssm|secretsmanager):(.+)$/;
@@ -32,23 +30,18 @@ const reference = /^(ssm|secretsmanager):(.+)$/;
 const minRereadIntervalMs = 5000;
 const readTimeoutMs = 3000;
 
-/** Maximum waits before each try: all instances read after a rotation, and the store takes 40 a second. */
-const rereadPausesMs = [1000, 2000, 4000];
-
 /**
  * The secret that a variable contains or refers to, such as a provider's key. A reference is read while the function
  * loads, in parallel with everything else. If that fails, the next request that needs it reads again.
  */
 export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecret {
   const [, store, name] = reference.exec(value) ?? [];
-  if (store === undefined || name === undefined)
-    return { read: async () => value, forget: () => {}, replacementOf: async () => undefined };
+  if (store === undefined || name === undefined) return { read: async () => value, forget: () => {} };
 
   let reading: Promise<string> | undefined;
   let last: string | undefined;
   let readAt = 0;
-  const readAgain = async (timeoutMs: number, maxPauseMs: number): Promise<string> => {
-    if (maxPauseMs > 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * maxPauseMs));
+  const readAgain = async (timeoutMs: number): Promise<string> => {
     try {
       last = await readSecret(store, name, use, timeoutMs);
     } catch (error) {
@@ -57,9 +50,9 @@ export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecr
     }
     return last;
   };
-  const begin = (timeoutMs: number, maxPauseMs = 0): Promise<string> => {
+  const begin = (timeoutMs: number): Promise<string> => {
     readAt = Date.now();
-    reading = readAgain(timeoutMs, maxPauseMs);
+    reading = readAgain(timeoutMs);
     // The request that needs the secret gets the error. Until then, nothing may await it.
     reading.catch(() => {});
     return reading;
@@ -83,20 +76,6 @@ export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecr
     },
     forget: () => {
       if (Date.now() - readAt >= minRereadIntervalMs) reading = undefined;
-    },
-    replacementOf: async (context, rejected) => {
-      if (last === rejected) {
-        if (Date.now() - readAt < minRereadIntervalMs) return undefined;
-        // It is never used again, unless the store still has it.
-        last = undefined;
-      }
-      for (const maxPauseMs of rereadPausesMs) {
-        const timeoutMs = Math.min(readTimeoutMs, context.deadline - Date.now() - maxPauseMs);
-        if (timeoutMs <= 0) break;
-        const current = last ?? (await begin(timeoutMs, maxPauseMs).catch(() => undefined));
-        if (current !== undefined) return current === rejected ? undefined : current;
-      }
-      return undefined;
     },
   };
 }

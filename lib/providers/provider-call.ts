@@ -64,7 +64,7 @@ export async function prepareTask(
 ): Promise<() => Promise<StartedTask>> {
   const body = Buffer.from(JSON.stringify(request));
   const key = await provider.key.read(context);
-  return () => startTask({ context, provider, path, body }, key);
+  return () => startTask({ context, provider, path, body, key });
 }
 
 interface PaidCall {
@@ -72,44 +72,33 @@ interface PaidCall {
   provider: Provider;
   path: string;
   body: Buffer;
+  key: string;
 }
 
 /**
- * A second request is sent only if the first can't have bought anything: no connection was made, a 429 asked for a short
- * wait, or the key was rejected and has been replaced.
+ * A second request is sent only if the first can't have bought anything: no connection was made, or a 429 asked for a
+ * short wait. After a rejected key, the next request reads it again.
  */
-async function startTask(call: PaidCall, key: string): Promise<StartedTask> {
+async function startTask(call: PaidCall): Promise<StartedTask> {
   const { deadline } = call.context;
   if (deadline - Date.now() < minReplyMs)
     throw new ApiError('unavailable', { payment: 'rejected', reason: 'too little time to send' });
   const started = Date.now();
   const replyBy = Math.min(deadline, started + maxReplyMs);
-  let sends = 1;
-  let result = await send(call, key, replyBy);
+  let result = await send(call, replyBy);
   const wait = waitBeforeRetry(result);
-  if (wait !== undefined && Date.now() + wait + minReplyMs <= replyBy) {
+  const isRepeated = wait !== undefined && Date.now() + wait + minReplyMs <= replyBy;
+  if (isRepeated) {
     await new Promise((resolve) => setTimeout(resolve, wait));
-    sends += 1;
-    result = await send(call, key, replyBy);
+    result = await send(call, replyBy);
   }
-
-  if (result.error?.code === 'provider_credentials') {
-    const other = await call.provider.key.replacementOf({ deadline: replyBy - minReplyMs }, key);
-    if (other !== undefined) {
-      sends += 1;
-      result = await send(call, other, replyBy);
-    }
-  }
-  noteCall(call.provider, result, { sends, ms: Date.now() - started });
+  if (result.error?.code === 'provider_credentials') call.provider.key.forget();
+  noteCall(call.provider, result, { isRepeated, ms: Date.now() - started });
   if (result.error) throw result.error;
   return result;
 }
 
-async function send(
-  { context, provider, path, body }: PaidCall,
-  key: string,
-  replyBy: number,
-): Promise<SendResult> {
+async function send({ context, provider, path, body, key }: PaidCall, replyBy: number): Promise<SendResult> {
   const timeoutMs = replyBy - Date.now();
   const maxEchoBytes = provider.echoesRequest ? bytesPerEchoedByte * body.length : 0;
   const request = { method: 'POST', body, timeoutMs, maxReplyBytes: maxReplyBytes + maxEchoBytes } as const;
@@ -141,7 +130,11 @@ export function exchange(
 }
 
 /** Logs every task id, so a task can be found even if its response never reached the caller. */
-function noteCall({ name }: Provider, result: SendResult, { sends, ms }: { sends: number; ms: number }) {
+function noteCall(
+  { name }: Provider,
+  result: SendResult,
+  { isRepeated, ms }: { isRepeated: boolean; ms: number },
+) {
   const task = result.error ? result.error.task : result.task;
   note({
     provider: name,
@@ -149,7 +142,7 @@ function noteCall({ name }: Provider, result: SendResult, { sends, ms }: { sends
     provider_payment: result.error?.payment ?? 'taken',
     ...(result.status !== undefined && { provider_status: result.status }),
     ...(task?.taskId !== undefined && { provider_task_id: task.taskId }),
-    ...(sends > 1 && { provider_attempts: sends }),
+    ...(isRepeated && { provider_attempts: 2 }),
   });
 }
 

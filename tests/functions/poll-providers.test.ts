@@ -4,10 +4,8 @@ import { handler } from '../../functions/poll-providers.ts';
 import { handler as deliver } from '../../functions/deliver-notifications.ts';
 import type { TaskRecord } from '../../lib/notifications/records.ts';
 import { keyOf } from '../../lib/store/keys.ts';
-import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { remove } from '../../lib/store/write.ts';
 import { sumUsage } from '../../tools/admin/spend/usage.ts';
-import { failCalls } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { hook, type Path, say } from '../support/notified.ts';
 import { shownStatus } from '../support/notifications.ts';
@@ -89,19 +87,6 @@ describe('a task whose end was not notified', () => {
     expect(JSON.parse(String(notification?.body))).toMatchObject({ task_id, state: 'success', media });
     expect(await stored(path)).not.toHaveProperty('pending_since');
     expect(await usageOf(user)).toMatchObject([{ task_id, final_state: 'success' }]);
-  });
-
-  test('is polled by the ID in its usage record if its own record lost it', async () => {
-    const user = await spender();
-    const repair = failCalls(dynamodb, 'UpdateItemCommand', new Error('lost'), 'ended_at');
-    const path = await unreported(user);
-    repair();
-    const fields = { id: 'of-another', task_id: 'of-another', state: 'success', creations: [{ url: hook }] };
-    misbehave({ ...running, fields });
-    await poll(10);
-
-    const { task_id, state } = await stored(path);
-    expect([state, task_id]).toEqual(['success', (await usageOf(user))[0]?.task_id]);
   });
 
   test.each([

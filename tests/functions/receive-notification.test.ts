@@ -3,7 +3,6 @@ import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { stopDate } from '@node-registry/testing/clock';
 import { handler as deliver } from '../../functions/deliver-notifications.ts';
-import { handler } from '../../functions/receive-notification.ts';
 import { handler as unknownRoute } from '../../functions/unknown-route.ts';
 import { callerHash } from '../../lib/caller.ts';
 import { statusKey, taskHash } from '../../lib/notifications/records.ts';
@@ -325,12 +324,6 @@ describe('POST /notifications/{provider}/{task}', () => {
 
       expect([status, lastLine().reason]).toEqual([404, 'unknown_task']);
       expect(await notificationsOf(path.task)).toEqual([]);
-    });
-
-    test('answers an event without headers and path', async () => {
-      const { status } = await invoke(handler, 'unknown-route');
-
-      expect([status, lastLine().reason]).toEqual([404, 'provider']);
     });
   });
 

@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { parse } from 'yaml';
 import { loadPaidContracts } from '../../../infra/operations.ts';
 import { configure } from '../../../lib/config.ts';
 import type { RateRow } from '../../../lib/variable-kinds.ts';
 import { bodySchema } from '../../../lib/contract.ts';
-import { videoFormat } from '../../../tools/simulators/video-format.ts';
 import { fc } from '@node-registry/testing/properties';
 import { check } from '@node-registry/testing/property-runs';
 import { ceilingOf } from '../../../lib/attempts/price.ts';
@@ -38,7 +35,6 @@ const frames = (...durations: (number | undefined)[]) => ({
 });
 
 describe('the ceiling of a task', () => {
-  const bySecond = paid.filter(({ price }) => price.durationsOf);
   test.each([
     ['relightImage', {}, 1],
     ['textToVideo', {}, 16 * 50],
@@ -85,17 +81,6 @@ describe('the ceiling of a task', () => {
     expect(ceiling('multiframeVideo', frames(7, 7, 7), rates)).toBe(35);
     // Their sum is infinite, and no part is for each second.
     expect(ceiling('multiframeVideo', frames(1e308, 1e308), rates)).toBe(30);
-  });
-
-  test('fits the most expensive tasks of the local simulators', () => {
-    const { local } = parse(readFileSync('serverless.yml', 'utf8'), { logLevel: 'silent' }).params;
-    const rated = JSON.parse(local.creditRates).map(({ operation }: RateRow) => operation);
-    expect(rated.sort()).toEqual(bySecond.map(({ name }) => name).sort());
-    for (const fields of [{ duration: 1 }, { duration: 16, is_rec: true }])
-      expect(ceiling('textToVideo', fields, local.creditRates)).toBe(videoFormat.creditsOf(fields));
-    expect(ceiling('multiframeVideo', frames(undefined, 7), local.creditRates)).toBe(
-      videoFormat.creditsOf({}),
-    );
   });
 });
 

@@ -155,64 +155,47 @@ function reply(credits: number): Misbehavior {
   return { kind: 'reply', fields: { credits }, without: ['task_id'] };
 }
 
-/** One purchase that may be sent. */
-async function begin() {
+test('gives nothing back before a record says that its attempt was rejected', async () => {
   const user = await spender();
-  const attempt = attemptOf(user);
-  stopDate(Date.now() + 3000);
-  const purchase = new Purchase({ deadline: Date.now() + 5000 }, attempt);
+  const stop = failCalls(dynamodb, 'PutItemCommand', new Error('not stored'));
+  const { status } = await pay(user);
+  stop();
+
+  expect([status, await usageOf(user)]).toEqual([500, []]);
+  expect(await accountOf(user)).toMatchObject({ open: 1 });
+  expect(countersOf(await accountOf(user))).toMatchObject({ credits: 74, tasks: 1 });
+});
+
+test('an attempt ends once, and the account follows the first to say so', async () => {
+  const user = await spender();
+  const [attempt, context] = [attemptOf(user), { deadline: Date.now() + 5000 }];
+  const purchase = new Purchase(context, attempt);
   await purchase.begin(undefined);
-  return { user, attempt, purchase };
-}
+  const before = await accountOf(user);
+  // A visit was first, and its write to the account was lost.
+  const end = { payment: 'unknown', credits: 50 } as const;
+  expect(await endAttempt(context, attempt, end)).toBe(true);
+  await purchase.taken({ taskId: 'a', credits: 1 });
 
-describe('the record of an attempt', () => {
-  test('gives nothing back before it says that its attempt was rejected', async () => {
-    const user = await spender();
-    const stop = failCalls(dynamodb, 'PutItemCommand', new Error('not stored'));
-    const { status } = await pay(user);
-    stop();
+  expect(await usageOf(user)).toMatchObject([end]);
+  expect(await accountOf(user)).toEqual(before);
+});
 
-    expect([status, await usageOf(user)]).toEqual([500, []]);
-    expect(await accountOf(user)).toMatchObject({ open: 1 });
-    expect(countersOf(await accountOf(user))).toMatchObject({ credits: 74, tasks: 1 });
+test('the end of an attempt is written however often the table throttles, since a task was bought', async () => {
+  // No wait between the tries.
+  const random = jest.spyOn(Math, 'random').mockReturnValue(0);
+  let throttled = 0;
+  intercept(dynamodb, async ({ command, input, send }) => {
+    const isEnd = command === 'UpdateItemCommand' && JSON.stringify(input).includes('"USAGE#');
+    if (!isEnd || throttled === 12) return send();
+    throttled += 1;
+    throw Object.assign(new Error('Slow down.'), { name: 'ThrottlingException' });
   });
+  const user = await spender();
+  await pay(user);
+  random.mockRestore();
 
-  test('says how long the provider took', async () => {
-    const { user, purchase } = await begin();
-    stopDate(Date.now() + 1234);
-    await purchase.taken({ taskId: 'a', credits: 1 });
-
-    expect(await usageOf(user)).toMatchObject([{ task_id: 'a', credits: 1, ms: 1234 }]);
-  });
-
-  test('says once how its attempt ended, and the account follows the first to say so', async () => {
-    const { user, attempt, purchase } = await begin();
-    const before = await accountOf(user);
-    // A visit was first, and its write to the account was lost.
-    const end = { payment: 'unknown', credits: 50 } as const;
-    expect(await endAttempt({ deadline: Date.now() + 5000 }, attempt, end)).toBe(true);
-    await purchase.taken({ taskId: 'a', credits: 1 });
-
-    expect(await usageOf(user)).toMatchObject([end]);
-    expect(await accountOf(user)).toEqual(before);
-  });
-
-  test('is written however often the table throttles, since a task was bought', async () => {
-    // No wait between the tries.
-    const random = jest.spyOn(Math, 'random').mockReturnValue(0);
-    let throttled = 0;
-    intercept(dynamodb, async ({ command, input, send }) => {
-      const isEnd = command === 'UpdateItemCommand' && JSON.stringify(input).includes('"USAGE#');
-      if (!isEnd || throttled === 12) return send();
-      throttled += 1;
-      throw Object.assign(new Error('Slow down.'), { name: 'ThrottlingException' });
-    });
-    const user = await spender();
-    await pay(user);
-    random.mockRestore();
-
-    expect([throttled, await usageOf(user)]).toMatchObject([12, [{ payment: 'taken' }]]);
-  });
+  expect([throttled, await usageOf(user)]).toMatchObject([12, [{ payment: 'taken' }]]);
 });
 
 test('429 too_many_requests stops a caller with as many open requests as the stage accepts', async () => {

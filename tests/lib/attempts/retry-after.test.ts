@@ -111,62 +111,48 @@ describe('429 while tasks of the caller are running', () => {
     expect((await pay(user)).status).toBe(200);
   });
 
-  test('returns budget_exhausted once none is running that could give back enough', async () => {
-    const user = await spender({ credits_per_day: 200 });
+  const none = () => {};
+  const oneOfTwo = async (user: string) => {
     await pay(user);
-    const [first, second] = await payTwice(user, () => setLater(user, { credits_per_day: 94 }));
-    const third = await pay(user);
+    await setLater(user, { credits_per_day: 100, tasks_per_day: 1 });
+  };
+  const nextDay = async (user: string) => {
+    stopDate(new Date().setUTCHours(24, 0, 5, 0));
+    await pay(user);
+    await setLater(user, { credits_per_day: 93 });
+  };
 
-    expect([first.status, second.body.error]).toEqual([200, 'too_many_requests']);
-    expect(third.body.error).toBe('budget_exhausted');
-    expect(Number(third.headers['retry-after'])).toBeGreaterThanOrEqual(
-      Number(/t=(\d+)/.exec(third.headers.ratelimit ?? '')?.[1]),
-    );
-  });
-
-  test('counts on tasks whenever they began', async () => {
-    const user = await spender({ credits_per_day: 100 });
-    const [, { body }] = await payTwice(user, async () => stopDate(Date.now() + 120_000));
-
-    expect([body.error, /^Running/.test(body.message)]).toEqual(['too_many_requests', true]);
-  });
-
-  test.each<[string, string, object, (user: string) => unknown]>([
-    ['fill no minute', 'too_many_requests', { requests_per_minute: 1 }, () => {}],
+  test.each<[string, number, object, string, boolean, (user: string) => unknown]>([
     [
-      'hold one of two limits',
-      'budget_exhausted',
-      { credits_per_day: 174 },
-      async (user) => {
-        await setLater(user, { credits_per_day: 100, tasks_per_day: 1 });
-      },
+      'began earlier',
+      noon(),
+      { credits_per_day: 100 },
+      'too_many_requests',
+      true,
+      () => stopDate(noon() + 120_000),
     ],
+    ['fill no minute', noon(), { requests_per_minute: 1 }, 'too_many_requests', false, none],
+    ['hold one of two limits', noon(), { credits_per_day: 174 }, 'budget_exhausted', false, oneOfTwo],
     [
       'began on the day before',
-      'budget_exhausted',
+      noon() + 43_195_000,
       { credits_per_day: 200 },
-      async (user) => {
-        stopDate(new Date().setUTCHours(24, 0, 5, 0));
-        await pay(user);
-        await setLater(user, { credits_per_day: 93 });
-      },
+      'budget_exhausted',
+      false,
+      nextDay,
     ],
-  ])('does not count on tasks that %s', async (which, code, own, inBetween) => {
-    if (which.includes('day before')) stopDate(new Date().setUTCHours(23, 59, 55, 0));
+  ])('knows what tasks give back that %s', async (_, began, own, code, isHeld, inBetween) => {
+    stopDate(began);
     const user = await spender(own);
-    if (which.includes('one of two')) await pay(user);
     const [, { body }] = await payTwice(user, async () => void (await inBetween(user)));
 
-    expect([body.error, /^Running/.test(body.message)]).toEqual([code, false]);
+    expect([body.error, /^Running/.test(body.message)]).toEqual([code, isHeld]);
   });
 
   test('waits for the minute too where its requests are used up', async () => {
-    stopDate(new Date().setUTCSeconds(10));
-    const user = await spender({ tasks_per_day: 1, requests_per_minute: 1 });
-    const [, second] = await payTwice(user);
+    stopDate(noon() + 10_000);
+    const [, second] = await payTwice(await spender({ tasks_per_day: 1, requests_per_minute: 1 }));
 
-    expect(second.body.error).toBe('too_many_requests');
-    expect(Number(second.headers['retry-after'])).toBeGreaterThanOrEqual(50);
-    expect(Number(second.headers['retry-after'])).toBeLessThan(80);
+    expect([second.body.error, second.headers['retry-after']]).toEqual(['too_many_requests', '50']);
   });
 });

@@ -57,28 +57,6 @@ describe('a visit of an account', () => {
     expect(await storedItem(keyOfDay(attempt))).toMatchObject({ caller: attempt.caller });
   });
 
-  test.each([
-    [
-      { payment: 'taken', credits: 20, task_id: 'a' },
-      { credits: 20, tasks: 1 },
-    ],
-    [
-      { payment: 'rejected', credits: 0 },
-      { credits: 0, tasks: 0 },
-    ],
-    [
-      { payment: 'taken', credits: 99, task_id: 'above its ceiling' },
-      { credits: 99, tasks: 1 },
-    ],
-  ] as const)('settles what has ended: %j', async (end, counters) => {
-    const { user, attempt } = await leave('recorded');
-    expect(await endAttempt(soon(), attempt, end)).toBe(true);
-    await sweepAfter(12);
-
-    expect(countersOf(await accountOf(user))).toMatchObject(counters);
-    expect(await usageOf(user)).toMatchObject([end]);
-  });
-
   test('leaves an attempt alone that is younger than twelve minutes, and comes again for the next', async () => {
     const { user, began } = await leave('recorded');
     stopDate(began + 5 * minuteMs);
@@ -91,6 +69,19 @@ describe('a visit of an account', () => {
     expect(await usageOf(user)).toMatchObject([{ payment: 'unknown' }, { payment: 'sent' }]);
     const next = new Date(began + 17 * minuteMs).toISOString().slice(0, 16);
     expect(await accountOf(user)).toMatchObject({ open: 1, pending_since: next });
+  });
+
+  test.each([
+    [{ payment: 'taken', credits: 20, task_id: 'a' }, 1],
+    [{ payment: 'rejected', credits: 0 }, 0],
+    [{ payment: 'taken', credits: 99, task_id: 'above its ceiling' }, 1],
+  ] as const)('settles what has ended: %j', async (end, tasks) => {
+    const { user, attempt } = await leave('recorded');
+    expect(await endAttempt(soon(), attempt, end)).toBe(true);
+    await sweepAfter(12);
+
+    expect(countersOf(await accountOf(user))).toMatchObject({ credits: end.credits, tasks });
+    expect(await usageOf(user)).toMatchObject([end]);
   });
 
   test('keeps an account listed that reserves meanwhile', async () => {

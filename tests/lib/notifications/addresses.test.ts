@@ -77,31 +77,20 @@ const rejected = {
   connections: [],
 };
 
-/** Literal addresses, in every spelling that some parser takes. */
+/** This machine, its network and its metadata, in the spellings that some parser takes. */
 const hosts = [
-  // Loopback
-  ...'127.0.0.1 127.0.0.2 127.255.255.254 127.1 127.0.1 2130706433 0x7f000001 0x7f.0.0.1 0x7f.1'.split(' '),
-  ...'0177.0.0.1 0177.0.0.01 017700000001 127.0.0.1. %31%32%37.0.0.1 １２７.０.０.１ ①②⑦.⓪.⓪.①'.split(' '),
-  ...'127。0。0。1 [::1] [0:0:0:0:0:0:0:1] [0000:0000:0000:0000:0000:0000:0000:0001] [::]'.split(' '),
-  // This network, and broadcast
-  ...'0.0.0.0 0 0x0 0.1.2.3 255.255.255.255 4294967295'.split(' '),
-  // Metadata and other link-local addresses
-  ...'169.254.169.254 169.254.170.2 169.254.169.253 169.254.169.123 169.254.0.1 2852039166'.split(' '),
-  ...'0xa9fea9fe 0xa9.0xfe.0xa9.0xfe 0251.0376.0251.0376 169.254.43518 169.16689662 [fe80::1]'.split(' '),
-  ...'[fe80::a9fe:a9fe] [febf::1] [fd00:ec2::254] [fd00:ec2::23]'.split(' '),
-  // Private, shared and benchmark networks
-  ...'10.0.0.1 10.255.255.255 167772161 172.16.0.1 172.31.255.255 192.168.0.1 192.168.255.254'.split(' '),
-  ...'0300.0250.0.1 100.64.0.1 100.100.100.200 100.127.255.255 198.18.0.1 198.19.255.255'.split(' '),
-  ...'[fc00::1] [fdff:ffff::1] [fec0::1]'.split(' '),
-  // Protocol assignments, documentation, multicast, reserved
-  ...'192.0.0.1 192.0.0.171 192.0.2.1 198.51.100.1 203.0.113.1 192.88.99.1 224.0.0.1'.split(' '),
-  ...'239.255.255.250 240.0.0.1 [ff02::1] [ff05::1:3] [2001:db8::1] [3fff::1] [100::1] [5f00::1]'.split(' '),
-  // IPv4 inside IPv6: mapped, compatible, translated, NAT64, 6to4, Teredo, ORCHID
-  ...'[::ffff:127.0.0.1] [::ffff:7f00:1] [::ffff:169.254.169.254] [::ffff:a9fe:a9fe]'.split(' '),
-  ...'[0:0:0:0:0:ffff:10.0.0.1] [::127.0.0.1] [::a9fe:a9fe] [::ffff:0:127.0.0.1]'.split(' '),
-  ...'[64:ff9b::127.0.0.1] [64:ff9b::a9fe:a9fe] [64:ff9b:1::a00:1] [2002:7f00:1::]'.split(' '),
-  ...'[2002:a9fe:a9fe::1] [2001::1] [2001:0:4136:e378:8000:63bf:3fff:fdd2] [2001:10::1]'.split(' '),
-  '[2001:20::1]',
+  ...'127.0.0.1 127.1 127.0.1 2130706433 0x7f000001 0x7f.0.0.1 0x7f.1 0177.0.0.01 017700000001 127.0.0.1.'.split(
+    ' ',
+  ),
+  ...'%31%32%37.0.0.1 １２７.０.０.１ ①②⑦.⓪.⓪.① 127。0。0。1 0 0x0 4294967295 167772161 0300.0250.0.1'.split(
+    ' ',
+  ),
+  ...'169.254.169.254 2852039166 0xa9.0xfe.0xa9.0xfe 0251.0376.0251.0376 169.254.43518 169.16689662'.split(
+    ' ',
+  ),
+  ...'[::1] [0:0:0:0:0:0:0:1] [::] [fe80::1] [::ffff:127.0.0.1] [::ffff:7f00:1] [0:0:0:0:0:ffff:10.0.0.1]'.split(
+    ' ',
+  ),
 ];
 
 describe('a try', () => {
@@ -188,10 +177,6 @@ describe('a try', () => {
   });
 });
 
-test('the hostile addresses are more than 80', () => {
-  expect(new Set(hosts).size).toBeGreaterThan(80);
-});
-
 const loopback = [{ address: '127.0.0.1', family: 4 }];
 
 function get(url: string, addresses = loopback) {
@@ -253,16 +238,30 @@ describe('a name', () => {
   });
 });
 
-test('knows the addresses that anyone may have', () => {
-  const taken = [
+test('knows the addresses that anyone may have, at the edges of all others', () => {
+  const open = [
     ...'1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.1'.split(' '),
     ...'169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.1 192.167.255.255'.split(' '),
     ...'192.169.0.0 198.17.255.255 198.20.0.0 223.255.255.255 2001:200::1 2001:db7:ffff::1'.split(' '),
     ...'2001:db9::1 2003::1 2606:4700::1111 3ffe::1 3fff:1000::1'.split(' '),
   ];
-  const rejected = ['', 'example.com', '1.1.1', '1.1.1.1.1', '2606:4700::1111%eth0', ':::'];
+  const closed = [
+    ...'0.1.2.3 10.0.0.0 10.255.255.255 100.64.0.0 100.127.255.255 127.0.0.2 127.255.255.255'.split(' '),
+    ...'169.254.0.0 169.254.255.255 172.16.0.0 172.31.255.255 192.0.0.0 192.0.0.255 192.0.2.1'.split(' '),
+    ...'192.88.99.1 192.168.0.0 192.168.255.255 198.18.0.0 198.19.255.255 198.51.100.1 203.0.113.1'.split(
+      ' ',
+    ),
+    ...'224.0.0.0 239.255.255.250 240.0.0.1 255.255.255.255 febf::1 fc00::1 fd00:ec2::254 fec0::1'.split(' '),
+    ...'ff02::1 100::1 5f00::1 2001:: 2001:1ff::1 2001:10::1 2001:20::1 2001:db8::1 3fff::1 3fff:fff::'.split(
+      ' ',
+    ),
+    // IPv4 inside IPv6: compatible, translated, NAT64, 6to4, Teredo
+    ...'::127.0.0.1 ::ffff:0:127.0.0.1 64:ff9b::127.0.0.1 64:ff9b:1::a00:1 2002:7f00:1::'.split(' '),
+    ...'2001:0:4136:e378:8000:63bf:3fff:fdd2 example.com 1.1.1 1.1.1.1.1 2606:4700::1111%eth0 :::'.split(' '),
+    '',
+  ];
 
-  expect([...taken, ...rejected].filter(isPublic)).toEqual(taken);
+  expect([...open, ...closed].filter(isPublic)).toEqual(open);
 });
 
 test('takes no address for public that the package ipaddr.js does not', () => {

@@ -146,16 +146,6 @@ describe('a paid request whose caller gives an address, if notifications are rel
       expect([await accountOf(user), await usageOf(user)]).toEqual([undefined, []]);
     },
   );
-
-  test('leaves the Idempotency-Key of such a request free for the one with another address', async () => {
-    const user = await spender();
-    const headers = { 'idempotency-key': 'corrected' };
-    const first = await pay(user, 'text-to-video', { body: { callback_url: 'http://a.example' }, headers });
-    const second = await pay(user, 'text-to-video', { body: { callback_url: hook }, headers });
-
-    expect([first.status, second.status]).toEqual([400, 200]);
-    expect(simulation.received).toHaveLength(1);
-  });
 });
 
 describe('the status address', () => {

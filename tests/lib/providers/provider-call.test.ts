@@ -12,9 +12,7 @@ interface Reply {
 }
 
 const received: IncomingHttpHeaders[] = [];
-const replaced: string[] = [];
-let replacement: string | undefined;
-let lookUntil = 0;
+let forgotten = 0;
 let reply: Reply = { status: 200 };
 let meanwhile = () => {};
 
@@ -31,11 +29,8 @@ const provider: Provider = {
   url: `http://127.0.0.1:${server.port}/`,
   key: {
     read: async () => 'a key',
-    forget: () => {},
-    replacementOf: async ({ deadline }, rejected) => {
-      lookUntil = deadline;
-      replaced.push(rejected);
-      return replacement;
+    forget: () => {
+      forgotten += 1;
     },
   },
   keyHeader: 'x-key',
@@ -44,8 +39,7 @@ const provider: Provider = {
 
 beforeEach(() => {
   received.length = 0;
-  replaced.length = 0;
-  replacement = undefined;
+  forgotten = 0;
   meanwhile = () => {};
 });
 
@@ -123,26 +117,17 @@ test.each([
   },
 );
 
-test.each([
-  [200, 0],
-  [400, 0],
-  [401, 1],
-  [403, 1],
-  [500, 0],
-])(
-  'the key of a provider is looked for again after a %i %i times, and sent once more if it was replaced',
-  async (status, times) => {
+test('a rejected key of a provider is forgotten, after a 401 and a 403 alone, and nothing is sent again', async () => {
+  const counts = [];
+  for (const status of [200, 400, 500, 401, 403]) {
     reply = { status };
     await call().catch(() => {});
-    replacement = 'another key';
-    await call().catch(() => {});
+    counts.push(forgotten);
+  }
 
-    expect(replaced).toHaveLength(2 * times);
-    expect(received.map((headers) => headers['x-key'])).toEqual(
-      ['a key', 'a key', 'another key'].slice(0, 2 + times),
-    );
-  },
-);
+  expect(counts).toEqual([0, 0, 0, 1, 2]);
+  expect(received).toHaveLength(5);
+});
 
 describe('the remaining time of a provider call', () => {
   beforeEach(() => {
@@ -177,13 +162,6 @@ describe('the remaining time of a provider call', () => {
     expect(received).toHaveLength(1);
     await expect(call(2000)).rejects.toMatchObject({ code: 'provider_busy' });
     expect(received).toHaveLength(3);
-  });
-
-  test('suffices for a reply after the search for another key', async () => {
-    reply = { status: 401 };
-    await call(5000).catch(() => {});
-
-    expect(lookUntil).toBe(Date.now() + 4000);
   });
 
   test('counts in whole seconds, rounded up, for a date to wait for', async () => {
