@@ -14,7 +14,12 @@ const stored = {
 
 /** Serves ID tokens like a GitHub runner, for an audience, to requests with the job's own secret. */
 const asked: { url: string; authorization: string | undefined }[] = [];
-const answers: { status: number; body: object; location?: string }[] = [];
+interface Answer {
+  status: number;
+  body: object;
+  location?: string;
+}
+const answers: Answer[] = [];
 const runner = await serve((request, response) => {
   asked.push({ url: String(request.url), authorization: request.headers.authorization });
   const { status, body, location } = answers.shift() ?? { status: 200, body: { value: idToken } };
@@ -90,16 +95,24 @@ describe('publish-node in a CI job without an ID token', () => {
     expect(api.received).toEqual([]);
   });
 
-  test.each([
-    [{ status: 403, body: {} }, 1, 'GitHub Actions gave no ID token: status 403.'],
-    [{ status: 200, body: {} }, 1, 'GitHub Actions gave no ID token: an answer without one.'],
-    [{ status: 500, body: {} }, 3, 'GitHub Actions gave no ID token: status 500.'],
-  ])('fails in GitHub Actions that answers %j, after asking %i times', async (answer, times, sentence) => {
+  test.each<[sentence: string, answer: Answer, times: number]>([
+    ['status 403.', { status: 403, body: {} }, 1],
+    ['an answer without one.', { status: 200, body: {} }, 1],
+    ['an answer that is too long.', { status: 200, body: { value: 'x'.repeat(200_000) } }, 1],
+    ['status 500.', { status: 500, body: {} }, 3],
+    // The secret of the job would go along.
+    ['it cannot be reached.', { status: 302, body: {}, location: '/elsewhere' }, 3],
+    ['it cannot be reached.', { status: 307, body: {}, location: '/elsewhere' }, 3],
+  ])('fails in GitHub Actions with: %s', async (sentence, answer, times) => {
     answers.push(answer, answer, answer);
     const { code, stderr } = await publish({ ...gitHub(), ...stored });
 
-    expect([code, stderr]).toEqual([5, expect.stringContaining(sentence)]);
+    expect([code, stderr]).toEqual([
+      5,
+      expect.stringContaining(`GitHub Actions gave no ID token: ${sentence}`),
+    ]);
     expect([asked.length, sent()]).toEqual([times, []]);
+    expect(asked.map(({ url }) => url)).not.toContain('/elsewhere');
   });
 
   test('fails in GitHub Actions that is silent for ten seconds, three times', async () => {
@@ -110,31 +123,6 @@ describe('publish-node in a CI job without an ID token', () => {
 
     expect([code, stderr]).toEqual([5, expect.stringContaining('cannot be reached')]);
     expect(calls).toEqual([[10_000], [10_000], [10_000]]);
-  });
-
-  test.each([301, 302, 303, 307, 308])(
-    'fails in GitHub Actions that redirects the request, and so the secret of the job, with %i',
-    async (status) => {
-      const others: (string | undefined)[] = [];
-      const other = await serve((request, response) => {
-        others.push(request.headers.authorization);
-        response.end(JSON.stringify({ value: idToken }));
-      });
-      const elsewhere = { status, body: {}, location: `http://127.0.0.1:${other.port}/elsewhere` };
-      answers.push(elsewhere, { status, body: {}, location: '/token/again' }, elsewhere);
-      const { code } = await publish(gitHub());
-
-      expect([code, others, sent()]).toEqual([5, [], []]);
-      expect(asked.map(({ url }) => url)).not.toContain('/token/again');
-    },
-  );
-
-  test('fails in GitHub Actions that answers without end', async () => {
-    answers.push({ status: 200, body: { value: 'x'.repeat(200_000) } });
-    const { code, stderr } = await publish(gitHub());
-
-    expect([code, stderr]).toEqual([5, expect.stringContaining('GitHub Actions gave no ID token')]);
-    expect(sent()).toEqual([]);
   });
 
   test('fails on a person’s computer if --identity names a CI', async () => {
