@@ -134,10 +134,10 @@ function placeOf(range: Range): { IndexName?: string; where: AnyCondition } {
 }
 
 /** Every item of a range, page by page. Leaving the loop early is safe. */
-export async function* query(context: Context, range: Range): AsyncGenerator<Item[]> {
+export async function* query(context: Context, range: Range, limit?: number): AsyncGenerator<Item[]> {
   let after: AttributeMap | undefined;
   do {
-    const { items, last } = await queryPage(context, range, { after });
+    const { items, last } = await queryPage(context, range, { limit, after });
     yield items;
     after = last;
   } while (after);

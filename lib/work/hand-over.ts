@@ -4,7 +4,7 @@ import { inParallel, inParts } from '../in-parallel.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { always, typedRead } from '../store/items.ts';
 import { heartbeatKey } from '../store/keys.ts';
-import { queryPage } from '../store/read.ts';
+import { query } from '../store/read.ts';
 import { put, updateQuietly } from '../store/write.ts';
 import {
   type Lane,
@@ -18,7 +18,7 @@ import {
 } from './lanes.ts';
 import { send } from './send.ts';
 
-/** With less time left, no further page is started. */
+/** With less time left, no further page is handed over. */
 const reservedMs = 5000;
 
 /** From one run to the next. What has a pace is spread over them. */
@@ -58,7 +58,11 @@ async function handOverLane(context: Context, lane: LaneName): Promise<unknown[]
   const errors: unknown[] = [];
   const catchError = (error: unknown) => void errors.push(error);
   const handOverShard = async (shard: string) => {
-    for await (const items of duePages(context, shard, began, perSecond && perSecond * runSeconds)) {
+    const limit = perSecond ? perSecond * runSeconds : keysPerPage;
+    for await (const page of query(context, { shard, until: timeText(began) }, limit)) {
+      if (Date.now() > context.deadline - reservedMs) return;
+      // An account has no tries before one fails.
+      const items = page.map((item) => ({ tries: 0, ...dueRecord(item) }));
       run.due += items.length;
       run.oldestMs = Math.max(run.oldestMs, ...items.map((item) => began - Date.parse(item.pending_since)));
       await inParallel(inParts(items, maxMessages).entries(), batchesAtOnce, async ([index, batch]) => {
@@ -67,6 +71,8 @@ async function handOverLane(context: Context, lane: LaneName): Promise<unknown[]
           run.handed += batch.length;
         }, catchError);
       });
+      // The next run has the rest.
+      if (perSecond) return;
     }
   };
   await Promise.all(shardsOf(lane).map((shard) => handOverShard(shard).catch(catchError)));
@@ -82,24 +88,6 @@ async function handOverLane(context: Context, lane: LaneName): Promise<unknown[]
 type Due = Owing & { pending_since: string };
 
 const dueRecord = typedRead<Due>();
-
-/** Page by page; with another limit, one page of that size. */
-async function* duePages(
-  context: Context,
-  shard: string,
-  until: number,
-  limit = keysPerPage,
-): AsyncGenerator<Due[]> {
-  const range = { shard, until: timeText(until) };
-  let after: Awaited<ReturnType<typeof queryPage>>['last'];
-  do {
-    if (Date.now() > context.deadline - reservedMs) return;
-    const page = await queryPage(context, range, { limit, after });
-    // An account has no tries before one fails.
-    yield page.items.map((item) => ({ tries: 0, ...dueRecord(item) }));
-    after = page.last;
-  } while (after && limit === keysPerPage);
-}
 
 async function handOverBatch(
   context: Context,

@@ -4,9 +4,9 @@ import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { type JsonObject, parseObject } from '../json.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { type Changes, typedRead } from '../store/items.ts';
-import type { Key } from '../store/keys.ts';
+import { type Key, keyOf } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { update } from '../store/write.ts';
+import { update, type WriteResult } from '../store/write.ts';
 import {
   givenUpShard,
   type Lane,
@@ -51,6 +51,7 @@ type WorkHandler = (
 
 /** The function of a lane. Only messages that it could not begin come again; whatever it began is in the item. */
 export function worker<Item extends Owing>(name: LaneName, handler: Handler<Item>): WorkHandler {
+  const lane = new Worker(name, handler);
   return async (event, invocation) => {
     const context = contextOf(invocation);
     const fields = { function: lanes[name].function, function_request_id: invocation.awsRequestId };
@@ -60,39 +61,10 @@ export function worker<Item extends Owing>(name: LaneName, handler: Handler<Item
         return undefined;
       }
       const { Records } = event as SQSEvent;
-      const failures = await Promise.all(
-        Records.map((message) => isInterrupted(context, name, handler, message)),
-      );
+      const failures = await Promise.all(Records.map((message) => lane.isInterrupted(context, message)));
       return { batchItemFailures: failures.flat() };
     });
   };
-}
-
-function isInterrupted<Item extends Owing>(
-  context: Context,
-  name: LaneName,
-  handler: Handler<Item>,
-  { messageId, body }: SQSRecord,
-): Promise<SQSBatchResponse['batchItemFailures']> {
-  return withLogFields({}, async () => {
-    try {
-      const content = parseObject(body) ?? {};
-      const message = readMessage(content);
-      const items = message ? [] : await handler.itemsOf?.(context, content);
-      if (message) await work(context, name, handler, message);
-      else if (items) await send(context, name, items);
-      else log('error', 'work', { lane: name, outcome: 'unreadable', message: messageId });
-      return [];
-    } catch (error) {
-      log('error', 'work', {
-        lane: name,
-        outcome: 'interrupted',
-        message: messageId,
-        ...describeError(error),
-      });
-      return [{ itemIdentifier: messageId }];
-    }
-  });
 }
 
 interface Message extends Key {
@@ -105,75 +77,109 @@ function readMessage({ pk, sk, tries }: JsonObject): Message | undefined {
   return typeof tries === 'number' ? { pk, sk, tries } : { pk, sk };
 }
 
-async function work<Item extends Owing>(
-  context: Context,
-  name: LaneName,
-  handler: Handler<Item>,
-  message: Message,
-): Promise<void> {
-  const { handle, giveUp: giveUpItem } = handler;
-  const { tries: told, ...key } = message;
-  const tries = told ?? 0;
-  const read = typedRead<Item>();
-  const found = read((await get(context, key))[0]);
-  if (!found || laneOf(found) !== name || (told !== undefined && (found.tries ?? 0) !== told))
-    return log('info', 'work', { lane: name, outcome: 'superseded', ...key });
-  const { waitSeconds, moreSeconds }: Lane = lanes[name];
-  const isCounted = waitSeconds.length > 0;
-  const change = (changes: Changes<Owing>, triesBefore: number) =>
-    update<Owing>(context, key, changes, [
-      ['pending_shard', '=', found.pending_shard],
-      ['tries', '=', triesBefore],
-    ]);
-  let item = found;
-  const giveUp = async (why: object) => {
-    const changes = { ...why, pending_shard: givenUpShard(name), pending_since: timeText(Date.now()) };
-    const isWritten = giveUpItem
-      ? await giveUpItem(context, item, changes)
-      : (await change(changes, item.tries ?? 0)).written;
-    if (isWritten) log('warn', 'work', { lane: name, outcome: 'given_up', ...key });
-  };
-  // The last try died.
-  if (isCounted && tries > waitSeconds.length) return giveUp({});
-  if (isCounted) {
-    const begun = await change({ tries: tries + 1, ...leased(name, found) }, found.tries ?? 0);
-    // Another try has begun: for the same message, or without knowing what a service says now.
-    if (!begun.written) return told === undefined ? work(context, name, handler, message) : undefined;
-    item = read({ ...begun.item });
+class Worker<Item extends Owing> {
+  readonly #name: LaneName;
+  readonly #handler: Handler<Item>;
+  readonly #lane: Lane;
+
+  constructor(name: LaneName, handler: Handler<Item>) {
+    this.#name = name;
+    this.#handler = handler;
+    this.#lane = lanes[name];
   }
-  const outcome = await handle(context, item).catch((error: unknown) => {
-    const failed = { lane: name, outcome: 'failed', tries: tries + 1, ...key };
-    log('error', 'work', { ...failed, ...describeError(error) });
-    return { again: { last_error: String(error) } };
-  });
-  if (outcome === 'done' || outcome === 'superseded') return;
-  if (outcome === 'more') {
-    const pending_since = timeText(Date.now() + lostAfterMs);
-    const { written } = await change({ tries, pending_since }, isCounted ? tries + 1 : tries);
-    if (written) await sendSoon(context, name, { ...found, tries }, moreSeconds);
-    return;
+
+  isInterrupted(context: Context, { messageId: itemIdentifier, body }: SQSRecord) {
+    return withLogFields({}, async () => {
+      try {
+        const content = parseObject(body) ?? {};
+        const message = readMessage(content);
+        const items = message ? [] : await this.#handler.itemsOf?.(context, content);
+        if (message) await this.#work(context, message);
+        else if (items) await send(context, this.#name, items);
+        else this.#log('error', 'unreadable', { message: itemIdentifier });
+        return [];
+      } catch (error) {
+        this.#log('error', 'interrupted', { message: itemIdentifier, ...describeError(error) });
+        return [{ itemIdentifier }];
+      }
+    });
   }
-  const { again = {}, isHopeless = false }: Partial<Failure> = outcome === 'again' ? {} : outcome;
-  if (!isCounted) {
-    // The hand-over has said when it is looked at again.
-    const isOwing = [['pending_shard', '=', found.pending_shard]] as const;
-    if (outcome !== 'again') await update<Owing>(context, key, { ...again, tries: tries + 1 }, isOwing);
-    return;
+
+  #log(level: 'info' | 'warn' | 'error', outcome: string, fields: object): void {
+    log(level, 'work', { lane: this.#name, outcome, ...fields });
   }
-  const wait = waitSeconds[tries];
-  if (isHopeless || wait === undefined) return giveUp(again);
-  // Up to a fifth earlier: what failed together must not return together.
-  const seconds = Math.round(wait * (1 - Math.random() / 5));
-  // The queue can't wait longer, so the item does.
-  const isQueued = seconds <= maxDelaySeconds;
-  const pending_since = timeText(Date.now() + seconds * 1000 + (isQueued ? lostAfterMs : 0));
-  const { written } = await change({ ...again, pending_since }, tries + 1);
-  if (written && isQueued) await sendSoon(context, name, { ...found, tries: tries + 1 }, seconds);
+
+  async #work(context: Context, message: Message): Promise<void> {
+    const { tries: told, ...key } = message;
+    const tries = told ?? 0;
+    const read = typedRead<Item>();
+    let item = read((await get(context, key))[0]);
+    if (!item || laneOf(item) !== this.#name || (told !== undefined && (item.tries ?? 0) !== told))
+      return this.#log('info', 'superseded', key);
+    const { waitSeconds, moreSeconds } = this.#lane;
+    if (waitSeconds.length > 0) {
+      // The last try died.
+      if (tries > waitSeconds.length) return this.#giveUp(context, item, {});
+      const begun = await change(context, item, { tries: tries + 1, ...leased(this.#lane, item) });
+      // Another try has begun: for the same message, or without knowing what a service says now.
+      if (!begun.written) return told === undefined ? this.#work(context, message) : undefined;
+      item = read({ ...begun.item });
+    }
+    const outcome = await this.#handler.handle(context, item).catch((error: unknown) => {
+      this.#log('error', 'failed', { tries: tries + 1, ...key, ...describeError(error) });
+      return { again: { last_error: String(error) } };
+    });
+    if (outcome === 'done' || outcome === 'superseded') return;
+    if (outcome === 'more') await this.#repeat(context, item, { tries }, moreSeconds);
+    else await this.#fail(context, item, outcome === 'again' ? undefined : outcome);
+  }
+
+  /** What becomes of an item whose try failed, which is counted already if the lane counts tries. */
+  async #fail(context: Context, item: Item, failure: Failure | undefined): Promise<void> {
+    const { again = {}, isHopeless = false }: Partial<Failure> = failure ?? {};
+    const { tries = 0, pending_shard } = item;
+    const { waitSeconds } = this.#lane;
+    if (waitSeconds.length === 0) {
+      // The hand-over has said when it is looked at again.
+      const changes = { ...again, tries: tries + 1 };
+      if (failure) await update<Owing>(context, item, changes, [['pending_shard', '=', pending_shard]]);
+      return;
+    }
+    const wait = waitSeconds[tries - 1];
+    if (isHopeless || wait === undefined) return this.#giveUp(context, item, again);
+    // Up to a fifth earlier: what failed together must not return together.
+    await this.#repeat(context, item, { ...again, tries }, Math.round(wait * (1 - Math.random() / 5)));
+  }
+
+  async #repeat(context: Context, item: Item, changes: { tries: number }, seconds: number): Promise<void> {
+    // The queue can't wait longer, so the item does.
+    const isQueued = seconds <= maxDelaySeconds;
+    const pending_since = timeText(Date.now() + seconds * 1000 + (isQueued ? lostAfterMs : 0));
+    const { written } = await change(context, item, { ...changes, pending_since });
+    if (written && isQueued) await sendSoon(context, this.#name, { ...item, tries: changes.tries }, seconds);
+  }
+
+  async #giveUp(context: Context, item: Item, why: object): Promise<void> {
+    const pending_shard = givenUpShard(this.#name);
+    const changes = { ...why, pending_shard, pending_since: timeText(Date.now()) };
+    const isWritten = this.#handler.giveUp
+      ? await this.#handler.giveUp(context, item, changes)
+      : (await change(context, item, changes)).written;
+    if (isWritten) this.#log('warn', 'given_up', keyOf(item));
+  }
+}
+
+/** Unless somebody else's write was faster. */
+function change(context: Context, item: Owing, changes: Changes<Owing>): Promise<WriteResult<Owing>> {
+  return update<Owing>(context, item, changes, [
+    ['pending_shard', '=', item.pending_shard],
+    ['tries', '=', item.tries ?? 0],
+  ]);
 }
 
 /** If it is not to be looked at soon after the try's limit, it is then: the try may be killed. */
-function leased(name: LaneName, { pending_since = '' }: Owing): Changes<Owing> {
-  const until = Date.now() + lanes[name].leaseSeconds * 1000;
+function leased({ leaseSeconds }: Lane, { pending_since = '' }: Owing): Changes<Owing> {
+  const until = Date.now() + leaseSeconds * 1000;
   const due = Date.parse(pending_since);
   return due >= until && due <= Date.now() + lostAfterMs ? {} : { pending_since: timeText(until) };
 }
