@@ -13,29 +13,14 @@ import { rebuildIndex } from '../../tools/admin/commands/index-files.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { readIndexFile } from '../support/bucket-objects.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
-import { writeIndex } from '../../lib/index/stream-events.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
-import { streamEventOf } from '../support/table-stream.ts';
-import { addNode, addPublisher, addVersion } from '../support/registry.ts';
+import { addPublishedNode, follow, published } from '../support/index-nodes.ts';
+import { addPublisher, addVersion } from '../support/registry.ts';
 import { asFunction } from '../support/roles.ts';
 import { setVariables } from '../support/variables.ts';
 import '../support/in-order.ts';
 
 jest.setTimeout(60_000);
-
-const invocation = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 30_000 };
-
-const published = {
-  ...{ id: '1', version: '1.0.0', status: 'NodeVersionStatusActive', host_node_extract_status: 'success' },
-  ...{ archive_key: 'archives/some/1.0.0/id-0.zip', sha256: '0'.repeat(64) },
-  published_at: '2026-01-01T00:00:00.000Z',
-};
-
-/** A node whose latest version is published. */
-async function addPublished(id: string): Promise<void> {
-  await addNode('acme', id, { latest_version: published });
-  await addVersion('acme', id, '1.0.0', published);
-}
 
 const rebuild = (options = {}) =>
   asFunction('administration', () => rebuildIndex({ progress: () => {}, ...options }));
@@ -61,7 +46,7 @@ function longAgo(listing: { Contents?: { Key: string; LastModified: Date }[] }, 
 
 beforeAll(async () => {
   await addPublisher('acme', {});
-  for (const id of ['first', 'second']) await addPublished(id);
+  for (const id of ['first', 'second']) await addPublishedNode(id);
 });
 
 describe('index rebuild', () => {
@@ -103,7 +88,7 @@ describe('index rebuild', () => {
 
     expect(written.sort()).toEqual([piece, nodePath('first')].sort());
     expect(removed).toEqual([nodePath('ghost')]);
-    expect((await read(nodePath('first'))).name).toBeUndefined();
+    expect((await read(nodePath('first'))).name).toBe('Node first');
     expect(await read(piece)).toEqual({ nodes });
   });
 
@@ -111,8 +96,8 @@ describe('index rebuild', () => {
     const configs: object[] = [];
     const order: string[] = [];
     beforeNext(s3(), /^PutObjectCommand$/, async () => {
-      await addPublished('meanwhile');
-      await writeIndex(streamEventOf(nodeKey('meanwhile')), invocation);
+      await addPublishedNode('meanwhile');
+      await follow(nodeKey('meanwhile'));
       order.length = 0;
     });
     intercept(s3(), async ({ command, input, send }) => {
@@ -166,19 +151,14 @@ describe('index rebuild', () => {
   });
 
   test('goes on after a node that has no room for all of its versions, and names its file', async () => {
-    await addNode('acme', 'a-large-one', { latest_version: published });
+    await addPublishedNode('a-large-one');
     const dependencies = ['\u0001'.repeat(290_000)];
     for (const label of ['1.0.0', '1.0.1', '1.0.2'])
-      await addVersion('acme', 'a-large-one', label, {
-        ...published,
-        id: label,
-        version: label,
-        dependencies,
-      });
+      await addVersion('acme', 'a-large-one', label, { ...published, dependencies });
     await put(nodePath('second'), { id: 'second', versions: [], name: 'Forged' });
     const { stdout } = await admin('index', 'rebuild');
 
     expect(stdout).toMatch(/a-large-one\.json +too large/);
-    expect((await read(nodePath('second'))).name).toBeUndefined();
+    expect((await read(nodePath('second'))).name).toBe('Node second');
   });
 });

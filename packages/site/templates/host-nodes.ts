@@ -1,9 +1,15 @@
 import type { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import type { IndexedHostNodes } from '@node-registry/registry-rules/schemas/index-files';
-import { conditionally, hostNodeCard } from './host-node-card.ts';
 import { type Content, html, type Markup } from './markup.ts';
-import { countOf, foreign } from './text.ts';
+import { readHostNode, type Value } from './read-host-node.ts';
+import { badge, countOf, foreign, hueOf as hueOfText } from './text.ts';
 
+/** The host's usual colors, in steps of 15 degrees; other types get one from their name. */
+const hues: Record<string, number> = {
+  ...{ IMAGE: 14, LATENT: 20, MODEL: 17, CLIP: 3, VAE: 0, CONDITIONING: 2, MASK: 8, AUDIO: 12 },
+  ...{ VIDEO: 15, CONTROL_NET: 11, CLIP_VISION: 1, STYLE_MODEL: 5, INT: 6, FLOAT: 9, STRING: 22 },
+};
+const maxShown = 300;
 const maxCards = 60;
 
 /** Banned ones aren't listed, and deprecated ones are folded: the contract hides them. */
@@ -38,4 +44,67 @@ function sentenceOf(file: IndexedHostNodes | undefined, nodes: readonly HostNode
     ...(conditional > 0 ? [`${countOf(conditional, 'is', 'are')} listed only under a condition`] : []),
     ...(open > 0 ? [`${countOf(open, 'has', 'have')} values that the code does not show`] : []),
   ].join('. ');
+}
+
+/** A host node as the host draws it: inputs on the left, outputs on the right, widgets below. */
+function hostNodeCard(node: HostNode): Markup {
+  const name = node.host_node_name ?? '';
+  const { inputs, widgets, outputs, isComplete } = readHostNode(node);
+  const isUnknown = !isComplete && outputs.length === 0;
+  return html`<li class="host-node">
+<div class="head"><h3>${foreign(cut(node.display_name || name))}</h3>${statesOf(node)}</div>
+<div class="sockets">${socketList('Inputs', inputs)}${socketList('Outputs', outputs)}</div>
+${widgets.length > 0 && html`<ul class="widgets" aria-label="Widgets">${widgets.map(widgetRow)}</ul>`}
+${isUnknown && html`<p class="quiet">Its inputs and outputs are not known.</p>`}
+${node.conditional && html`<p class="quiet">${conditionally}</p>`}
+${openList(node.left_open ?? [])}
+<div class="about">${node.description && html`<p class="description">${foreign(cut(node.description))}</p>`}
+<p class="quiet"><code>${foreign(name)}</code>${node.category && html` in ${foreign(cut(node.category))}`}</p></div>
+</li>`;
+}
+
+const conditionally = 'Listed only under a condition that its code does not show.';
+
+/** The values that only running the pack shows, with the reasons. */
+function openList(open: readonly string[]): Markup | undefined {
+  if (open.length === 0) return undefined;
+  const items = open.map((each) => html`<li>${foreign(cut(each))}</li>`);
+  return html`<details class="quiet"><summary>${countOf(open.length, 'value')} that its code does not show</summary><ul>${items}</ul></details>`;
+}
+
+function statesOf({ deprecated, experimental, policy }: HostNode): Markup[] {
+  return [
+    ...(deprecated ? [badge('Deprecated', 'warn')] : []),
+    ...(experimental ? [badge('Experimental', 'warn')] : []),
+    ...(policy === 'HostNodePolicyLocalOnly' ? [badge('Local only')] : []),
+  ];
+}
+
+function socketList(label: string, sockets: readonly Value[]): Markup | undefined {
+  if (sockets.length === 0) return undefined;
+  return html`<ul class="${label.toLowerCase()}" aria-label="${label}">${sockets.map(socketRow)}</ul>`;
+}
+
+function socketRow({ name, type, isOptional, isList }: Value): Markup {
+  const shape = `dot hue-${hueOf(type)}${isOptional ? ' hollow' : ''}${isList ? ' square' : ''}`;
+  const notes = [isOptional && 'optional', isList && 'list'].filter(Boolean).join(', ');
+  const typed = name === type ? notes : `${cut(type)}${notes && `, ${notes}`}`;
+  return html`<li><span class="${shape}"></span><span>${foreign(cut(name))}${typed && html` <small>${foreign(typed)}</small>`}</span></li>`;
+}
+
+function widgetRow({ name, type, preset = '', choices, hasMore, isOptional }: Value): Markup {
+  const least = hasMore ? 'at least ' : '';
+  const kind = choices === undefined ? type : `one of ${least}${choices.toLocaleString('en-US')}`;
+  const known = type === 'COMBO' && choices === 0 ? 'chosen in the host' : kind;
+  const shown = preset !== '' && html` <span class="value">${foreign(cut(preset))}</span>`;
+  return html`<li><span>${foreign(cut(name))} <small>${foreign(isOptional ? `${known}, optional` : known)}</small></span>${shown}</li>`;
+}
+
+/** A default may be a string of a hundred kilobytes. */
+function cut(text: string): string {
+  return text.length > maxShown ? `${text.slice(0, maxShown).toWellFormed()}…` : text;
+}
+
+function hueOf(type: string): number {
+  return (Object.hasOwn(hues, type) ? hues[type] : undefined) ?? hueOfText(type);
 }

@@ -145,49 +145,38 @@ function versionBadges(version: PublicVersion): Content {
   ];
 }
 
-function notices(node: IndexedNode, version: PublicVersion | undefined, label: string | undefined): Content {
+function notices(node: IndexedNode, version: PublicVersion | undefined, label: string | undefined): Markup[] {
   const { status, status_detail = '', latest_version, versions } = node;
   const [, replacement] = /\breplaced by ["'`]?([\w.-]*\w)/i.exec(status_detail) ?? [];
   const next =
     replacement !== undefined &&
     html` <a href="${nodeAddress(replacement)}">Go to ${foreign(replacement)}</a>`;
   const reason = foreign(version?.status_reason ?? '');
-  const all: [isShown: boolean | undefined, tone: Tone, content: Content][] = [
-    [
-      status === 'NodeStatusDeleted',
+  const said: Markup[] = [];
+  const say = (tone: Tone, content: Content) => said.push(notice(tone, content));
+  if (status === 'NodeStatusDeleted')
+    say(
       'warn',
       html`<b>Its owner has withdrawn this node.</b> Its versions stay where they are in use. ${foreign(status_detail)}${next}`,
-    ],
-    [
-      !latest_version,
+    );
+  if (!latest_version)
+    say(
       'plain',
-      versions.length > 0
-        ? 'Every version of this node is withdrawn.'
-        : 'No version of this node can be installed.',
-    ],
-    // Not which one is the newest: a publish doesn't write the pages of all other versions.
-    [
-      label !== undefined,
+      `${versions.length > 0 ? 'Every version of this node is withdrawn' : 'No version of this node can be installed'}.`,
+    );
+  // Not which one is the newest: a publish doesn't write the pages of all other versions.
+  if (label !== undefined)
+    say(
       'plain',
       html`This page is about one version. <a href="${nodeAddress(String(node.id))}">The node’s page</a> has the newest.`,
-    ],
-    [
-      isWithdrawn(version),
-      'warn',
-      html`<b>This version is withdrawn.</b> Its files stay for those who use it. ${reason}`,
-    ],
-    [
-      version?.deprecated,
-      'warn',
-      `Version ${version?.version} is deprecated. Choose another one if you can.`,
-    ],
-    [
-      version?.status === 'NodeVersionStatusFlagged',
-      'warn',
-      html`<b>This version is under review.</b> ${reason}`,
-    ],
-  ];
-  return all.map(([isShown, tone, content]) => isShown && notice(tone, content));
+    );
+  if (isWithdrawn(version))
+    say('warn', html`<b>This version is withdrawn.</b> Its files stay for those who use it. ${reason}`);
+  if (version?.deprecated)
+    say('warn', `Version ${version.version} is deprecated. Choose another one if you can.`);
+  if (version?.status === 'NodeVersionStatusFlagged')
+    say('warn', html`<b>This version is under review.</b> ${reason}`);
+  return said;
 }
 
 const maxTags = 8;
