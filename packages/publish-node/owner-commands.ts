@@ -136,6 +136,7 @@ export async function deprecateCommand(text: string, flags: DeprecateFlags, mean
   if (wantedOf(text).version === undefined && normalizeVersion(text) === undefined)
     throw new Failure('usage', `Name the version: ${text}@VERSION.`);
   const named = await readNamed(text, { publisher: flags.publisher });
+  if (named.metadata.version === undefined) throw new Failure('usage', `Name the node: NODE@${text}.`);
   mean(meantBy(named));
   const { publisher } = requireOwned(named);
   const { node, version } = requireNamed(named);

@@ -432,6 +432,10 @@ test('publish-node deprecate marks a published version and takes it back, with a
   const deprecate = (version: string, ...args: string[]) =>
     publishNode(['deprecate', version, ...args], { cwd: folder, env: access });
   const absent = await deprecate('aged@9.0.0');
+  const nameless = await publishNode(['deprecate', '1.0.0', '--publisher', 'demo'], {
+    cwd: '/',
+    env: access,
+  });
   const marked = await deprecate('aged@v1.0', '--changelog', 'Use 2.0.0.');
   const during = await storedVersion('aged');
   const undone = await deprecate('1.0.0', '--undo', '--json');
@@ -450,7 +454,7 @@ test('publish-node deprecate marks a published version and takes it back, with a
   expect(during).not.toHaveProperty('dependencies');
   expect([undone.code, JSON.parse(undone.stdout).status]).toEqual([0, 'undeprecated']);
   expect(await storedVersion('aged')).toMatchObject({ deprecated: false, changelog: 'Use 2.0.0.' });
-  expect(absent.code).toBe(3);
+  expect([absent.code, nameless.code, nameless.stderr]).toEqual([3, 2, 'Name the node: NODE@1.0.0.\n']);
   expect(await storedVersion('aged', '9.0.0')).toBeUndefined();
 });
 
