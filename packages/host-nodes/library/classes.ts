@@ -1,7 +1,7 @@
 import { addUnfollowed, leaveOpen } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
 import { Dict, type Keywords, List, type Machine, type Value } from '../values/values.ts';
-import { Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
+import { Class, Descriptor, Instance, Native } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import { autoType } from '../language/classes.ts';
 import { setItem } from '../language/subscripts.ts';
@@ -9,7 +9,6 @@ import { contains, equal } from '../values/equality.ts';
 import { argument, type Models, natives } from './define.ts';
 import * as types from '../values/builtin-types.ts';
 
-const identity: NativeCall = (_, [value = null]) => value;
 autoType.construct = (_machine, cls) => new Instance(cls);
 
 function derived(name: string, ...bases: Class[]): Class {
@@ -162,7 +161,6 @@ export const typeModels: Models = [
   ['enum.auto', autoType],
   ['abc.ABC', types.objectType],
   ['abc.ABCMeta', types.typeType],
-  ...natives('abc', { abstractmethod: identity, abstractproperty: identity }),
   ['typing.Generic', types.objectType],
   ['typing.Protocol', types.objectType],
   ['typing.TypedDict', types.dictType],

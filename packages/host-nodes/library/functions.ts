@@ -16,11 +16,6 @@ import { findAttribute } from '../language/attributes.ts';
 import { lazily, names } from './builtins.ts';
 import { type Models, natives } from './define.ts';
 
-const identity: NativeCall = (_, [value = null]) => value;
-/** A decorator, with or without arguments, that changes no part of a declaration. */
-const transparent: NativeCall = (_, [first]) =>
-  first instanceof Func ? first : new Native('decorator', identity);
-
 /** The result of `functools.wraps`: a function with the other's name. */
 function dressed(machine: Machine, made: Value, wrapped: Value): Value {
   if (!(made instanceof Func || made instanceof Class)) return made;
@@ -184,9 +179,6 @@ export const functionModels: Models = [
     wraps: (_, [wrapped = null]) =>
       new Native('wraps', (machine, [made = null]) => dressed(machine, made, wrapped)),
     update_wrapper: (machine, [made = null, wrapped = null]) => dressed(machine, made, wrapped),
-    lru_cache: transparent,
-    cache: identity,
-    singledispatch: identity,
     cached_property: (_, [func = null]) => new Descriptor('property', func),
   }),
   ['itertools.chain', chain],
@@ -195,13 +187,10 @@ export const functionModels: Models = [
     deepcopy: (machine, [value = null]) => copied(machine, value, true, new Map()),
   }),
   ...natives('inspect', inspection),
-  ...natives('asyncio', { run: identity }),
   ...natives('typing', {
     cast: (_, [, value = null]) => value,
   }),
-  ...natives('contextlib', { contextmanager: identity }),
   ['contextlib.suppress', suppress],
-  ...natives('atexit', { register: identity }),
   ['inspect.Signature', signatureType],
   ['inspect.Parameter', parameterType],
   ['inspect._empty', empty],

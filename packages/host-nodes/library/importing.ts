@@ -25,14 +25,10 @@ function makeSpec(name: Value, path: string | undefined, inside: string | undefi
   spec.define('name', name);
   spec.define('origin', path);
   spec.define('submodule_search_locations', null);
-  spec.define('loader', makeLoader(path));
-  return spec;
-}
-
-function makeLoader(path: string): Instance {
   const loader = new Instance(loaderType);
   loader.define('path', path);
-  return loader;
+  spec.define('loader', loader);
+  return spec;
 }
 
 /** The path of a loader's or a spec's file in the pack's tree, without its ending. */
@@ -51,30 +47,17 @@ function moduleOf(machine: Machine, spec: Value): Value {
   );
 }
 
-loaderType.construct = (_machine, _cls, args, keywords) =>
-  makeLoader(pathText(argument(args, keywords, 1, 'path')) ?? '');
 addMethods(loaderType, {
-  load_module: (machine, [self = null]) => loaded(machine, self),
-  exec_module: execModule,
+  /** The module may be of another loader. */
+  exec_module: (machine, [self = null, module = null]) => {
+    if (!(module instanceof Module)) return null;
+    const place = placeOf(machine, self, 'path');
+    if (place === undefined || machine.modules.makeOwn(place)?.own('__file__') === undefined)
+      return raise('FileNotFoundError', `No such file: '${place}'`);
+    machine.modules.runOwn(module);
+    return null;
+  },
 });
-
-function loaded(machine: Machine, loader: Value): Module {
-  const place = placeOf(machine, loader, 'path');
-  const module = place === undefined ? undefined : machine.modules.importOwn(place);
-  return module ?? raise('FileNotFoundError', `No such file: '${place}'`);
-}
-
-/** Runs the loader's file in a module, which another loader or the pack itself may have made. */
-function execModule(machine: Machine, [self = null, module = null]: Value[]): null {
-  if (!(module instanceof Module)) return null;
-  const place = placeOf(machine, self, 'path');
-  if (place === undefined || machine.modules.makeOwn(place)?.own('__file__') === undefined)
-    return raise('FileNotFoundError', `No such file: '${place}'`);
-  if (module.own('__file__') !== undefined) machine.modules.runOwn(module);
-  else
-    for (const [name, { value }] of loaded(machine, self).entries) machine.setAttribute(module, name, value);
-  return null;
-}
 
 /** `__import__(name, globals, locals, fromlist, level)`: without `fromlist` the first part of the name. */
 export const importByName: NativeCall = (machine, args, keywords) => {
@@ -152,8 +135,6 @@ export const importModels: Models = [
       importModule(machine, args[0] ?? null, argument(args, keywords, 1, 'package') ?? null),
     reload: (_, [module = null]) => module,
   }),
-  ['importlib.machinery.SourceFileLoader', loaderType],
-  ...natives('types', { ModuleType: (_, [name = null]) => new Module(asText(name) ?? '', '', false) }),
   ...natives('importlib.util', {
     spec_from_file_location: (machine, args, keywords) => {
       const path = pathText(argument(args, keywords, 1, 'location'));

@@ -105,7 +105,7 @@ const listings: Record<string, string | [code: string, others: PackFiles]> = {
     { 'a.py': `${one}M = {"One": One}`, 'b.py': `${two}M = {"Two": Two}` },
   ],
   'loaders whose module runs when it is executed, and by its own name then': [
-    'import importlib.util, os, sys, types\nfrom importlib.machinery import SourceFileLoader\nNODE_CLASS_MAPPINGS = {}\nfor name in ("a", "broken", "b"):\n    path = os.path.join(__path__[0], name + ".py")\n    spec = importlib.util.spec_from_file_location(name, path)\n    module = importlib.util.module_from_spec(spec)\n    sys.modules[name] = module\n    try:\n        spec.loader.exec_module(module)\n        NODE_CLASS_MAPPINGS.update(module.M)\n    except Exception: pass\nmade = types.ModuleType("made")\nSourceFileLoader("made", path).exec_module(made)\nNODE_CLASS_MAPPINGS["Made"] = made.Two\nNODE_CLASS_MAPPINGS["Loaded"] = SourceFileLoader("x", path).load_module().Two\n# ["One", "Two", "Again", "Made", "Loaded"]',
+    'import importlib.util, os, sys\nNODE_CLASS_MAPPINGS = {}\nfor name in ("a", "broken", "b"):\n    path = os.path.join(__path__[0], name + ".py")\n    spec = importlib.util.spec_from_file_location(name, path)\n    module = importlib.util.module_from_spec(spec)\n    sys.modules[name] = module\n    try:\n        spec.loader.exec_module(module)\n        NODE_CLASS_MAPPINGS.update(module.M)\n    except Exception: pass\n# ["One", "Two", "Again"]',
     {
       'a.py': `${one}M = {"One": One}`,
       'broken.py': 'raise ValueError("no")',
