@@ -9,7 +9,6 @@ import { update } from '../store/write.ts';
 import { owesNothing, timeText } from '../work/lanes.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 import { findSecret } from './notification-urls.ts';
-import { isFinal } from './provider-notification.ts';
 import { givenUpAfterMs, hashPrefix, readAttempt, type TaskRecord } from './records.ts';
 import { type Receipt, takeReport } from './store-report.ts';
 
@@ -26,26 +25,20 @@ async function poll(context: Context, task: TaskRecord): Promise<Outcome> {
   const taskId = attempt?.task_id ?? task.task_id;
   note({ provider, provider_task_id: taskId, task_hash: hashPrefix(taskHashOf(task)) });
   // Nothing was sent, or the provider rejected it.
-  if (attempt === undefined || attempt.payment === 'rejected') return stop(context, task);
-  const isEnded = isFinal(task.state);
+  if (attempt === undefined || attempt.payment === 'rejected') return move(context, task, owesNothing);
   const lastAt = Date.parse(task.at) + givenUpAfterMs;
-  if (Date.now() >= lastAt) return isEnded ? stop(context, task) : giveUp(context, task, taskId);
+  if (Date.now() >= lastAt) return giveUp(context, task, taskId);
   const { IMAGE_PROVIDER_TASK_PATH: image, VIDEO_PROVIDER_TASK_PATH: video } = config.polls();
   const path = { image, video }[provider];
   // Without an ID, the provider can't be polled: only a notification can report the task.
   if (path === undefined || taskId === undefined)
-    return isEnded ? stop(context, task) : move(context, task, { pending_since: timeText(lastAt) });
+    return move(context, task, { pending_since: timeText(lastAt) });
   if (Date.now() < (pausedUntil.get(provider) ?? 0)) return 'again';
   const told = await pollTask(context, provider, path.replace('{task_id}', encodeURIComponent(taskId)));
   if (told.status === 429) pause(provider);
   const receipt = told.body !== undefined && (await takeReply(context, task, taskId, told.body));
-  if (!receipt || receipt.result === 'rejected') {
-    log('info', 'poll', { outcome: 'untold' });
-    return 'again';
-  }
-  // After the end of a task, one reply is enough, unless its provider runs a task again that it called failed.
-  const isRunning = receipt.state !== undefined && !isFinal(receipt.state);
-  return isEnded && !isRunning ? stop(context, task) : 'again';
+  if (!receipt || receipt.result === 'rejected') log('info', 'poll', { outcome: 'untold' });
+  return 'again';
 }
 
 function takeReply(context: Context, task: TaskRecord, taskId: string, body: string): Promise<Receipt> {
@@ -57,10 +50,6 @@ function takeReply(context: Context, task: TaskRecord, taskId: string, body: str
 async function move(context: Context, task: TaskRecord, changes: Changes<TaskRecord>): Promise<Outcome> {
   const asRead = [['pending_since', '=', task.pending_since]] as const;
   return (await update<TaskRecord>(context, task, changes, asRead)).written ? 'done' : 'superseded';
-}
-
-function stop(context: Context, task: TaskRecord): Promise<Outcome> {
-  return move(context, task, owesNothing);
 }
 
 const notHeardOf =

@@ -80,7 +80,7 @@ export async function takeReport(context: Context, report: Report, seen?: TaskRe
       if (usage && !(await isWritten(named))) return undefined;
       return { result: 'repeated', state: said.state ?? task.state };
     }
-    const { state, provider_state, isDone, changes } = change;
+    const { state, provider_state, changes } = change;
     const notification: NotificationRecord = {
       ...notificationKey(hash, sequence),
       id: notificationId(hash, sequence),
@@ -96,7 +96,7 @@ export async function takeReport(context: Context, report: Report, seen?: TaskRe
     };
     const reported: Changes<TaskRecord> = {
       ...changes,
-      ...((isDone || report.isGivenUp) && task.pending_since !== undefined && owesNothing),
+      ...(isFinal(state) && task.pending_since !== undefined && owesNothing),
       sequence,
       reported_at: at,
       task_id: taskId,
@@ -115,8 +115,6 @@ const maxWithWords = 100;
 interface Change {
   state: TaskState;
   provider_state?: string | undefined;
-  /** No further poll is needed: a success may get results later, and a failure may be reversed. */
-  isDone: boolean;
   changes: Changes<TaskRecord>;
 }
 
@@ -129,13 +127,12 @@ function changeOf(task: TaskRecord, { state, unknownWord, media }: ProviderNotif
   if (isLate || (state !== undefined && isForward(task.state, state))) {
     const next = state ?? 'success';
     const has_media = (next === 'success' && hasMedia) || undefined;
-    const isDone = has_media === true;
-    return { state: next, isDone, changes: { state: next, provider_state: null, has_media } };
+    return { state: next, changes: { state: next, provider_state: null, has_media } };
   }
   if (unknownWord === undefined || unknownWord === task.provider_state) return undefined;
   if (task.sequence >= maxWithWords || isFinal(task.state)) return undefined;
   const changes = { provider_state: unknownWord };
-  return { state: task.state ?? 'created', ...changes, isDone: false, changes };
+  return { state: task.state ?? 'created', ...changes, changes };
 }
 
 /** An alarm counts these lines: the parameter `providerStates` maps such a word to a state. */

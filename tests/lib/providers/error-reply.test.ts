@@ -66,46 +66,29 @@ test('an error reply says by its code or reason that the account is out of credi
 });
 
 const key = 'the-key';
-const shownOf = (text: unknown) => cleanText(text, key);
 
-describe('a provider text', () => {
-  test('is none if it is not text', () => {
-    for (const value of [undefined, null, 7, { a: 1 }, ['a']]) expect(shownOf(value)).toBe('');
-  });
+const words = 'a word '.repeat(50);
 
-  test.each([
-    ['The prompt is too long', 'The prompt is too long'],
-    [' on\r\n\r\nthree\tlines ', 'on three lines'],
-    ['with\u0000control\u007fcharacters', 'with control characters'],
-    ['turned \u202eround\u200b\u2028here', 'turned round here'],
-    ['<p>no<br/>markup</p>', 'no markup'],
-    ['with an empty <> in it', 'with an empty in it'],
-    ['1 < 2 < 3', '1 < 2 < 3'],
-    [`key ${key}, and ${key} again`, 'key …, and … again'],
-    [`image ${'iVBOR/w+_-0='.repeat(20)}, which is bad`, 'image …, which is bad'],
-    [`64 in a row: ${'a'.repeat(64)}`, '64 in a row: …'],
-    [`63 in a row: ${'a'.repeat(63)}`, `63 in a row: ${'a'.repeat(63)}`],
-  ])('shows text without markup and control characters: %j as %j', (text, shown) => {
-    expect(shownOf(text)).toBe(shown);
-  });
-
-  test('cuts text with an ellipsis after 300 characters', () => {
-    const words = 'a word '.repeat(50);
-
-    expect(shownOf(words.slice(0, 299).concat('x'))).toBe(words.slice(0, 299).concat('x'));
-    expect(shownOf(words.slice(0, 299).concat('xy'))).toBe(words.slice(0, 299).concat('…'));
-  });
-
-  test('returns valid Unicode even if a text was cut inside a character or arrived malformed', () => {
-    expect(shownOf(`${'a word '.repeat(50).slice(0, 298)}🙂🙂`)).toMatch(/\ufffd…$/);
-    expect(shownOf('half \ud83d a pair')).toBe('half \ufffd a pair');
-  });
-
-  test('reads only 30 000 characters', () => {
-    expect(shownOf(`begin${' '.repeat(29_994)}e${'nd'.repeat(9)}`)).toBe('begin e');
-  });
-
-  test('never shows a part of the key where the text was cut', () => {
-    expect(shownOf(`begin${' '.repeat(29_990)}${key}`)).toBe('begin …');
-  });
+test.each([
+  ['The prompt is too long', 'The prompt is too long'],
+  [' on\r\n\r\nthree\tlines ', 'on three lines'],
+  ['with\u0000control\u007fcharacters', 'with control characters'],
+  ['turned \u202eround\u200b\u2028here', 'turned round here'],
+  ['<p>no<br/>markup</p>', 'no markup'],
+  ['with an empty <> in it', 'with an empty in it'],
+  ['1 < 2 < 3', '1 < 2 < 3'],
+  [`key ${key}, and ${key} again`, 'key …, and … again'],
+  [`image ${'iVBOR/w+_-0='.repeat(20)}, which is bad`, 'image …, which is bad'],
+  [`64 in a row: ${'a'.repeat(64)}`, '64 in a row: …'],
+  [`63 in a row: ${'a'.repeat(63)}`, `63 in a row: ${'a'.repeat(63)}`],
+  // At most 300 characters, of the first 30,000 without the key.
+  [`${words.slice(0, 299)}x`, `${words.slice(0, 299)}x`],
+  [`${words.slice(0, 299)}xy`, `${words.slice(0, 299)}…`],
+  [`${words.slice(0, 298)}🙂🙂`, `${words.slice(0, 298)}\ufffd…`],
+  ['half \ud83d a pair', 'half \ufffd a pair'],
+  [`begin${' '.repeat(29_994)}e${'nd'.repeat(9)}`, 'begin e'],
+  [`begin${' '.repeat(29_990)}${key}`, 'begin …'],
+  ...[undefined, null, 7, { a: 1 }, ['a']].map((value) => [value, '']),
+])('shows a provider’s text as one short, clean line (%#)', (text, shown) => {
+  expect(cleanText(text, key)).toBe(shown);
 });
