@@ -8,7 +8,7 @@ import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { fromAttributes, type Item } from '../../lib/store/items.ts';
 import type { Key } from '../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
-import { readWrite } from '../../tools/local/dynamodb-protocol.ts';
+import { keysIn } from '../../tools/local/dynamodb-conflicts.ts';
 import { streamRecord } from '../../tools/local/follow-table.ts';
 import { asOperator } from '../support/roles.ts';
 import { createTable } from '../support/stores.ts';
@@ -91,8 +91,7 @@ dynamodb.middlewareStack.add(
     async (args) => {
       const world = inside.getStore();
       if (!world || /^(?:Get|BatchGet|Query|Scan)/.test(String(commandName))) return next(args);
-      const { actions } = readWrite(Buffer.from(JSON.stringify(args.input)));
-      const written = actions.map(({ attributes }) => attributes as Record<'pk' | 'sk', { S: string }>);
+      const written = keysIn(args.input) as Record<'pk' | 'sk', { S: string }>[];
       const keyIn = ({ pk, sk }: Record<'pk' | 'sk', { S: string }>): Key => ({ pk: pk.S, sk: sk.S });
       world.touched.push(...written.map(keyIn));
       try {

@@ -53,8 +53,7 @@ export async function readApiDocument(): Promise<ApiDocument> {
       const schema = { ...schemaIn(resolved(root, reply)), components: root.components };
       return [Number(status), ajv.compile(schema)] as const;
     });
-    const components = withoutReadOnly(document.components);
-    const request = ajv.compile({ ...(withoutReadOnly(body) as Json), components });
+    const request = ajv.compile({ ...body, components: document.components });
     operations.set(name, { body, request, replies: new Map(replies) });
   }
   const schemas = at(document, 'components', 'schemas') as ApiDocument['schemas'];
@@ -96,16 +95,6 @@ function closed(value: unknown): unknown {
   if (schema.type === 'object' && typeof schema.properties === 'object')
     schema.additionalProperties ??= false;
   return schema;
-}
-
-/** Fields that only the service sets are accepted and ignored with any value. */
-function withoutReadOnly(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutReadOnly);
-  if (typeof value !== 'object' || value === null) return value;
-  const isReadOnly = (inner: unknown) =>
-    typeof inner === 'object' && inner !== null && 'readOnly' in inner && inner.readOnly === true;
-  const kept = Object.entries(value).filter(([, inner]) => !isReadOnly(inner));
-  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutReadOnly(inner)]));
 }
 
 /** Clients send these for absent values, and every optional field accepts them. No field is nested deeper than this. */

@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseObject } from '../../lib/json.ts';
+import { crc32 } from 'node:zlib';
+import { isObject, type JsonObject, parseObject } from '../../lib/json.ts';
 import { startDynamoDb } from './dynamodb.ts';
-import { type Action, type Attributes, fail, readWrite } from './dynamodb-protocol.ts';
 import { rejectForeign } from './local-only.ts';
 import { endToEndHeaders, type Listener, relay, type Server, startReverseProxy } from './reverse-proxy.ts';
+
+export type Attributes = Record<string, unknown>;
 
 interface Options {
   port?: number;
@@ -48,16 +51,16 @@ export async function startStrictDynamoDb({
 export function startConflicts(url: string, { port, onWrite, denialOf }: Options = {}): Promise<Server> {
   /** The items of running transactions, by table and key, and their tokens. */
   const locked = new Set<string>();
-  const report = (status: number | undefined, body: Buffer) => {
+  const report = (status: number | undefined, { parts }: Write) => {
     if (status !== 200 || !onWrite) return;
-    for (const { attributes } of readWrite(body).actions) onWrite(attributes);
+    for (const part of parts) onWrite(keyOf(part));
   };
-  const transact = async (body: Buffer, response: ServerResponse, send: Send) => {
-    const { actions, token = '' } = readWrite(body);
+  const transact = async (write: Write, response: ServerResponse, send: Send) => {
+    const { parts, token } = write;
     // A client that lost the connection sends its transaction again while the first one still runs.
     if (locked.has(token))
       return fail(response, 'TransactionInProgressException', { Message: inProgressMessage });
-    const names = actions.map(nameOf);
+    const names = parts.map(nameOf);
     const areLocked = names.map((name) => locked.has(name));
     if (areLocked.includes(true)) return cancel(response, areLocked);
     if (token !== '') names.push(token);
@@ -68,7 +71,7 @@ export function startConflicts(url: string, { port, onWrite, denialOf }: Options
     };
     const { head, content } = await commit(send).finally(unlock);
     response.writeHead(Number(head.statusCode), endToEndHeaders(head)).end(content);
-    report(head.statusCode, body);
+    report(head.statusCode, write);
   };
   const handle: Listener = async (request, response, origin) => {
     const foreign = rejectForeign(request);
@@ -79,15 +82,15 @@ export function startConflicts(url: string, { port, onWrite, denialOf }: Options
     const send = () => origin.send(request, { body });
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
     if (!writes.includes(operation)) return relay(await send(), response);
-    const issue = expressionIssue(body);
+    const write = readWrite(parseObject(body.toString()) ?? {});
+    const issue = write.parts.map(issueOf).find((each) => each !== undefined);
     if (issue !== undefined) return fail(response, 'ValidationException', { message: issue });
-    if (operation === 'TransactWriteItems') return transact(body, response, send);
-    // Most writes meet no transaction, and need not be parsed.
-    if (locked.size > 0 && readWrite(body).actions.some((action) => locked.has(nameOf(action))))
+    if (operation === 'TransactWriteItems') return transact(write, response, send);
+    if (write.parts.some((part) => locked.has(nameOf(part))))
       return fail(response, 'TransactionConflictException', { message: conflictMessage });
     const reply = await send();
     relay(reply, response);
-    report(reply.statusCode, body);
+    report(reply.statusCode, write);
   };
   return startReverseProxy(url, handle, port);
 }
@@ -100,9 +103,43 @@ async function commit(send: Send): Promise<{ head: IncomingMessage; content: Buf
   return { head, content: await buffer(head) };
 }
 
+const kinds = ['UpdateExpression', 'ConditionExpression'] as const;
+
+/** What a write does to one item. */
+interface Part extends Partial<Record<(typeof kinds)[number], string>> {
+  TableName: string;
+  Item?: Attributes;
+  Key?: Attributes;
+  ExpressionAttributeNames?: Record<string, string>;
+}
+
+interface Write {
+  /** In the order of the request, which is that of its cancellation reasons; none if DynamoDB rejects the request itself. */
+  parts: Part[];
+  token: string;
+}
+
+function readWrite({ TransactItems, ClientRequestToken = '', ...plain }: JsonObject): Write {
+  const parts = Array.isArray(TransactItems) ? TransactItems.flatMap(Object.values) : [plain];
+  const areRead = parts.every(
+    (part) => isObject(part?.Key ?? part?.Item) && typeof part.TableName === 'string',
+  );
+  return { parts: areRead ? parts : [], token: String(ClientRequestToken) };
+}
+
+/** The key attributes of every item that a write names, maybe among others. */
+export function keysIn(request: object): Attributes[] {
+  return readWrite({ ...request }).parts.map(keyOf);
+}
+
+function keyOf({ Key, Item }: Part): Attributes {
+  return Key ?? Item ?? {};
+}
+
 /** A unique text for each item. Every table of ours has these two keys. */
-function nameOf({ table, attributes: { pk, sk } }: Action): string {
-  return JSON.stringify([table, pk, sk]);
+function nameOf(part: Part): string {
+  const { pk, sk } = keyOf(part);
+  return JSON.stringify([part.TableName, pk, sk]);
 }
 
 function cancel(response: ServerResponse, areLocked: readonly boolean[]): void {
@@ -116,25 +153,23 @@ function cancel(response: ServerResponse, areLocked: readonly boolean[]): void {
   });
 }
 
-const maxBytes = 4096;
-const kinds = ['UpdateExpression', 'ConditionExpression'] as const;
-
-type Expressions = Partial<Record<(typeof kinds)[number], string>> & {
-  ExpressionAttributeNames?: Record<string, string>;
-};
-
-type WriteRequest = Expressions & { TransactItems?: Record<string, Expressions>[] };
-
-/** DynamoDB's message for a write whose expressions it rejects and the embedded server accepts. */
-function expressionIssue(body: Buffer): string | undefined {
-  if (body.length <= maxBytes && !body.includes('":""')) return undefined;
-  // An unreadable request has no expression: the server behind this one rejects it.
-  const { TransactItems = [], ...plain }: WriteRequest = parseObject(body.toString()) ?? {};
-  const parts = [plain, ...TransactItems.flatMap((item) => Object.values(item))];
-  return parts.map(issueOf).find((issue) => issue !== undefined);
+/** As DynamoDB sends its errors: the type is in the body only, and clients verify a checksum if one is sent. */
+function fail(response: ServerResponse, kind: string, content: object): void {
+  const error = { __type: `com.amazonaws.dynamodb.v20120810#${kind}`, ...content };
+  const body = Buffer.from(JSON.stringify(error));
+  response.writeHead(400, {
+    'content-type': 'application/x-amz-json-1.0',
+    'content-length': body.length,
+    'x-amz-crc32': String(crc32(body)),
+    'x-amzn-requestid': randomUUID(),
+  });
+  response.end(body);
 }
 
-function issueOf({ ExpressionAttributeNames = {}, ...expressions }: Expressions): string | undefined {
+const maxBytes = 4096;
+
+/** DynamoDB's message for a write whose expressions it rejects and the embedded server accepts. */
+function issueOf({ ExpressionAttributeNames = {}, ...expressions }: Part): string | undefined {
   const long = kinds.find((kind) => Buffer.byteLength(expressions[kind] ?? '') > maxBytes);
   if (long) return `Invalid ${long}: Expression size has exceeded the maximum allowed size;`;
   const [nameless] = Object.entries(ExpressionAttributeNames).find(([, name]) => name === '') ?? [];

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import type { Attributes } from './dynamodb-protocol.ts';
+import type { Attributes } from './dynamodb-conflicts.ts';
 import { type Invocation, invocationOf } from './invocation.ts';
 
 export type StreamHandler = (
