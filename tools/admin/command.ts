@@ -86,17 +86,7 @@ export function command<
   const Parameter extends string,
   const Options extends Record<string, Option> = Record<never, Option>,
 >(definition: Definition<Parameter, Options>): Command {
-  const { impact, options = {}, ...rest } = definition;
-  return {
-    ...rest,
-    options,
-    ...(impact && {
-      impact: (parameters, given) =>
-        impact(parameters as Record<Parameter, string>, given as OptionValues<Options>),
-    }),
-    run: (parameters, options, invocation) =>
-      definition.run(parameters as Record<Parameter, string>, options as OptionValues<Options>, invocation),
-  };
+  return { options: {}, ...definition };
 }
 
 type OptionName<Field> = Field extends `${infer Name}_id`
