@@ -6,8 +6,8 @@ import { releaseKey } from '../../lib/store/keys.ts';
 import { deploymentProblem, type Release, release, tableState, writeRelease } from '../../infra/release.ts';
 import { upgradeTable } from '../../tools/admin/upgrade.ts';
 import { type Cut, cutProblems } from '../../tools/release/release-rules.ts';
-import { createTable } from '../../tools/local/table.ts';
 import { admin, adminJson } from '../support/admin.ts';
+import { createTable } from '../support/stores.ts';
 import { emptyTable, readTable } from '../support/table-image.ts';
 
 const table = { client: dynamodb, name: tableName() };
@@ -100,7 +100,7 @@ describe('npm run admin -- upgrade', () => {
 
   test('rejects a table that is not there', async () => {
     const name = `gone-${randomUUID()}`;
-    await createTable(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), name);
+    await createTable(name);
     await dynamodb.send(new DeleteTableCommand({ TableName: name }));
 
     await expect(upgradeTable({ client: dynamodb, name })).rejects.toThrow(`There is no table ${name}.`);

@@ -6,8 +6,8 @@ import type { Part } from '../../infra/plugins/references.ts';
 import { release, writeRelease } from '../../infra/release.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
 import { tableName } from '../../lib/store/dynamodb.ts';
-import { createTable } from '../../tools/local/table.ts';
 import { type Aws, restoreTable } from '../../tools/restore/restore-table.ts';
+import { createTable } from '../support/stores.ts';
 import { emptyTable, readTable } from '../support/table-image.ts';
 import { setVariables } from '../support/variables.ts';
 import { ofType, type Packaged, packagedStage } from './packaging.ts';
@@ -124,7 +124,7 @@ beforeAll(async () => {
     [copy, 1100],
     [small, 10],
   ] as const) {
-    await createTable(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), name);
+    await createTable(name);
     await fill(name, count, 'then');
     await writeRelease({ client, name }, { ...releaseKey, release: release.name, at });
   }
