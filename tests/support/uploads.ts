@@ -14,7 +14,7 @@ import { nodeVersionRecord } from '../../lib/registry/records.ts';
 import { registerVersion } from '../../lib/registry/publish.ts';
 import { eventOf as messagesOf } from '../../tools/local/consume-queue.ts';
 import { demo } from '../../tools/local/demo.ts';
-import { encodeEventKey } from '../../tools/local/s3-events.ts';
+import { uploadMessage } from '../../tools/local/s3-events.ts';
 import { sampleEvent } from './invoke.ts';
 import { requireNoOpenWrites } from './open-writes.ts';
 import { queueOf, runQueue } from './queue.ts';
@@ -63,12 +63,8 @@ export async function put(upload: Upload, bytes: Buffer): Promise<void> {
 
 /** S3's message about an upload, made of the sample. */
 export function eventOf(upload: Upload): SQSEvent {
-  const event = structuredClone(sampleEvent('finalize-upload')) as unknown as SQSEvent;
-  for (const record of event.Records) {
-    const body = JSON.parse(record.body);
-    for (const { s3 } of body.Records) s3.object.key = encodeEventKey(stagingKey(upload));
-    record.body = JSON.stringify(body);
-  }
+  const event = sampleEvent('finalize-upload') as unknown as SQSEvent;
+  for (const record of event.Records) record.body = uploadMessage(stagingKey(upload));
   return event;
 }
 

@@ -1,10 +1,9 @@
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import type { S3Event } from 'aws-lambda';
 import { deniedTag } from '../../lib/bucket/bucket.ts';
 import { checkedText, checkSums, element, store, tagsIn, xml } from './s3-bodies.ts';
 import { accessDenied, noSuchKey, preconditionFailed, S3Error } from './s3-error.ts';
-import { createdEvent } from './s3-events.ts';
+import { uploadMessage } from './s3-events.ts';
 import { newVersionId, type S3Objects, type Version } from './s3-objects.ts';
 import { isListing, isPublicRead, partOf, storedHeaders, type Target, targetOf } from './s3-requests.ts';
 import { checkSignature } from './s3-signatures.ts';
@@ -28,9 +27,9 @@ export interface Answer {
 export class S3 {
   readonly #objects: S3Objects;
   readonly #denialOf: DenialOf;
-  readonly #onUpload: (event: S3Event) => void;
+  readonly #onUpload: (message: string) => void;
 
-  constructor(objects: S3Objects, denialOf: DenialOf, onUpload: (event: S3Event) => void) {
+  constructor(objects: S3Objects, denialOf: DenialOf, onUpload: (message: string) => void) {
     this.#objects = objects;
     this.#denialOf = denialOf;
     this.#onUpload = onUpload;
@@ -112,8 +111,7 @@ export class S3 {
       const version = { id, etag, sizeBytes: sums.sizeBytes, lastModified, headers };
       this.#objects.put(target, version);
       // S3's events are late, and never part of the request.
-      if (target.key.startsWith('staging/'))
-        setImmediate(() => this.#onUpload(createdEvent(target, version)));
+      if (target.key.startsWith('staging/')) setImmediate(() => this.#onUpload(uploadMessage(target.key)));
       return { status: 200, headers: { etag, 'x-amz-version-id': id } };
     } catch (error) {
       await rm(file, { force: true });

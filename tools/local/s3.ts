@@ -31,7 +31,7 @@ export async function startS3(
 ): Promise<HttpServer> {
   for (const name of ['', bucketName, ...(bucketName === '' ? [] : [`${bucketName}-logs`])])
     await mkdir(`${directory}/${name}`, { recursive: true });
-  const s3 = new S3(new S3Objects(directory), denialOf, (event) => uploads?.send(JSON.stringify(event)));
+  const s3 = new S3(new S3Objects(directory), denialOf, (message) => uploads?.send(message));
   const serve = localOnly(async (request, response) => {
     // By the clock that checks signatures, so that the SDK can adjust its own to it.
     response.setHeader('date', new Date().toUTCString());
