@@ -18,13 +18,10 @@ const contracts = operations.map(({ contract }) => contract);
 const document: Any = describeService(operations);
 const committed: Any = JSON.parse(readFileSync('docs/openapi.json', 'utf8'));
 
-function operation(name: string): Any {
-  const { path, method } = contracts.find((contract) => contract.name === name) ?? contracts[0] ?? fail();
-  return document.paths[path.replace('+}', '}')][method.toLowerCase()];
-}
-
-function fail(): never {
-  throw new Error('there are no contracts');
+function operation(name: string, { paths }: Any = document): Any {
+  return Object.values<Any>(paths)
+    .flatMap((path) => Object.values<Any>(path))
+    .find(({ operationId }) => operationId === name);
 }
 
 describe('docs/openapi.json', () => {
@@ -80,8 +77,8 @@ describe.each(operations.map((operation) => [operation.contract.name, operation]
 
 test.each(selfServiceContracts.map((contract) => [contract.name, contract] as const))(
   'shows a request and a response of %s that its contract accepts',
-  (_, { path, method, status, body, reply, parameters, query }) => {
-    const shown = document.paths[path][method.toLowerCase()];
+  (name, { status, body, reply, parameters, query }) => {
+    const shown = operation(name);
     const exampleOf = ({ content }: Any) => content?.['application/json'].examples.sample.value;
     const places = shown.parameters.filter((each: Any) => each.in === 'path');
     const given = Object.fromEntries(places.map((each: Any) => [each.name, each.example]));
@@ -240,11 +237,11 @@ describe('breaking changes', () => {
     ],
     [
       'text2video: removed the non-success response with the status `429`',
-      (copy) => delete generate(copy).responses[429],
+      (copy) => delete operation('textToVideo', copy).responses[429],
     ],
     [
       'the endpoint scheme security `accessToken` was added',
-      ({ paths }) => (paths['/bulk/nodes/versions'].post.security = [{ accessToken: [] }]),
+      (copy) => (operation('bulkNodeVersions', copy).security = [{ accessToken: [] }]),
     ],
   ])('finds a break: %s', async (sentence, change) => {
     const copy = structuredClone(committed);
@@ -259,7 +256,11 @@ describe('breaking changes', () => {
     at(copy, reply).mood = { type: 'string' };
     at(copy, body).resolution.enum.push('4K');
     at(copy, body).prompt.maxLength += 1;
-    generate(copy).parameters.push({ name: 'x-mood', in: 'header', schema: { type: 'string' } });
+    operation('textToVideo', copy).parameters.push({
+      name: 'x-mood',
+      in: 'header',
+      schema: { type: 'string' },
+    });
     copy.paths['/new'] = {};
 
     expect(await findBreakingChanges(committed, copy)).toEqual([]);
@@ -279,8 +280,4 @@ function requestOf(name: string): Any {
 
 function at(root: Any, path: string): Any {
   return path.split('.').reduce((value, key) => value[key], root);
-}
-
-function generate(root: Any): Any {
-  return root.paths['/proxy/video-provider/text2video'].post;
 }
