@@ -230,7 +230,7 @@ const directions: Record<string, string> = {
   infra: 'lib packages/registry-rules packages/command-line packages/site package.json',
   // The list of operations, and the release of a table.
   'tools/admin': 'lib packages/registry-rules packages/command-line infra/operations.ts infra/release.ts',
-  tools: 'lib functions infra packages',
+  tools: 'lib functions infra packages events',
 };
 
 describe('imports', () => {
