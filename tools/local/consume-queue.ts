@@ -65,14 +65,14 @@ export function eventOf(messages: readonly Sent[]): SQSEvent {
   return { Records: messages.map(recordOf) };
 }
 
-function recordOf({ id, body, group, sentAt = 0, receives = 1 }: Sent): SQSRecord {
+function recordOf({ id, body, group, receives = 1 }: Sent): SQSRecord {
   return {
     messageId: id,
     receiptHandle: `${id} ${receives}`,
     body,
     attributes: {
       ApproximateReceiveCount: String(receives),
-      SentTimestamp: String(sentAt),
+      SentTimestamp: '0',
       SenderId: 'local',
       ApproximateFirstReceiveTimestamp: '0',
       ...(group !== undefined && { MessageGroupId: group }),

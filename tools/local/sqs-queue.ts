@@ -5,7 +5,6 @@ export interface Message {
   id: string;
   body: string;
   group: string | undefined;
-  sentAt: number;
   /** How often it was received so far. */
   receives: number;
 }
@@ -16,25 +15,18 @@ interface Kept extends Message {
   isDuplicated: boolean;
 }
 
-interface DeadLetter {
-  maxReceiveCount: number;
-  send: (body: string, group: string | undefined) => void;
-}
-
 /** A standard queue: at least once, in any order. It passes groups on, and leaves fairness to AWS. */
 export class Queue {
   /** A test's faults: the share of messages that are shown twice, whether their order is lost, an outage. */
   readonly faults = { duplicates: 0, isShuffled: false, isDown: false };
   isClosed = false;
   readonly #visibilitySeconds: number;
-  readonly #deadLetter: DeadLetter | undefined;
   readonly #messages = new Map<string, Kept>();
   #skippedMs = 0;
   #changed = Promise.withResolvers<void>();
 
-  constructor(visibilitySeconds: number, deadLetter?: DeadLetter) {
+  constructor(visibilitySeconds: number) {
     this.#visibilitySeconds = visibilitySeconds;
-    this.#deadLetter = deadLetter;
   }
 
   /** Moves the queue's clock forward. */
@@ -64,13 +56,11 @@ export class Queue {
     { group, delaySeconds = 0 }: { group?: string | undefined; delaySeconds?: number } = {},
   ): string {
     const id = randomUUID();
-    const now = this.#now();
     this.#messages.set(id, {
       id,
       body,
       group,
-      sentAt: now,
-      visibleAt: now + delaySeconds * 1000,
+      visibleAt: this.#now() + delaySeconds * 1000,
       receives: 0,
       isDuplicated: Math.random() < this.faults.duplicates,
     });
@@ -104,22 +94,13 @@ export class Queue {
 
   #take(max: number): Message[] {
     const now = this.#now();
-    const visible = [...this.#messages.values()].filter((message) => this.#isVisible(message, now));
+    const visible = [...this.#messages.values()].filter(({ visibleAt }) => visibleAt <= now);
     if (this.faults.isShuffled) visible.sort(() => Math.random() - 0.5);
     return visible.slice(0, max).map((message) => {
       message.visibleAt = now + this.#visibilitySeconds * 1000;
       message.receives += 1;
       return { ...message };
     });
-  }
-
-  /** A message that was received too often moves to the dead-letter queue instead. */
-  #isVisible(message: Kept, now: number): boolean {
-    if (message.visibleAt > now) return false;
-    if (!this.#deadLetter || message.receives < this.#deadLetter.maxReceiveCount) return true;
-    this.#messages.delete(message.id);
-    this.#deadLetter.send(message.body, message.group);
-    return false;
   }
 
   #now(): number {

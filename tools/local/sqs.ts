@@ -12,12 +12,6 @@ import { Queue } from './sqs-queue.ts';
  * npm use the query protocol, which today's SDK no longer does, and none of them repeats a message on demand.
  */
 
-interface QueueSettings {
-  visibilitySeconds: number;
-  /** The queue for messages that were received this often and not deleted. */
-  deadLetter?: { queue: string; maxReceiveCount: number };
-}
-
 /** Returns why the caller may not make a request, if so. */
 type DenialOf = (request: IncomingMessage, body: string) => string | undefined;
 
@@ -46,15 +40,12 @@ const Batch = z.object({
     .check(z.minLength(1), z.maxLength(10)),
 });
 
-export async function startSqs(port: number, settings: Record<string, QueueSettings>, denialOf?: DenialOf) {
-  const queues = new Map<string, Queue>();
-  for (const [name, { visibilitySeconds, deadLetter: letters }] of Object.entries(settings)) {
-    const deadLetter = letters && {
-      maxReceiveCount: letters.maxReceiveCount,
-      send: (body: string, group: string | undefined) => queues.get(letters.queue)?.send(body, { group }),
-    };
-    queues.set(name, new Queue(visibilitySeconds, deadLetter));
-  }
+/** Starts the named queues. Without dead letters: nothing here reads them. */
+export async function startSqs(port: number, visibilitySeconds: Record<string, number>, denialOf?: DenialOf) {
+  const named = Object.entries(visibilitySeconds).map(
+    ([name, seconds]) => [name, new Queue(seconds)] as const,
+  );
+  const queues = new Map(named);
   const serve = localOnly(async (request, response) => {
     const body = await text(request);
     const [status, content] = answerTo(queues, request, body, denialOf?.(request, body));
