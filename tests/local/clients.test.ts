@@ -549,9 +549,9 @@ describe('publish-node login', () => {
     const sent = Promise.withResolvers<void>();
     // A registry that does not answer a publish.
     const proxy = untilEnd(
-      await startReverseProxy(stack.apiUrl, async (request, response, origin) => {
+      await startReverseProxy(stack.apiUrl, async (request, response, { send }) => {
         if (request.url?.endsWith('/versions')) return sent.resolve();
-        relay(await origin.send(request), response);
+        relay(await send(), response);
       }),
     );
     const alice = machineOf('alice at work', proxy.url);

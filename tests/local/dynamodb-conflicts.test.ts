@@ -1,4 +1,3 @@
-import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   BatchGetItemCommand,
@@ -28,8 +27,7 @@ let waiting: { begun: PromiseWithResolvers<void>; ended: PromiseWithResolvers<vo
 
 const store = await startReverseProxy(
   String(process.env.AWS_ENDPOINT_URL_DYNAMODB),
-  async (request, response, origin) => {
-    const body = await buffer(request);
+  async (request, response, { send }) => {
     const isTransaction = String(request.headers['x-amz-target']).endsWith('.TransactWriteItems');
     if (isTransaction && waiting) {
       const { begun, ended } = waiting;
@@ -37,7 +35,7 @@ const store = await startReverseProxy(
       begun.resolve();
       await ended.promise;
     }
-    relay(await origin.send(request, { body }), response);
+    relay(await send(), response);
   },
 );
 

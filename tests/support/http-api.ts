@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { beforeEach } from '@jest/globals';
 import { fileOf, loadContracts } from '../../infra/operations.ts';
 import { startGateway } from '../../tools/local/gateway.ts';
@@ -37,9 +36,9 @@ export async function startHttpApi(): Promise<HttpApi> {
   const gateway = untilEnd(await startGateway({ port: 0, routes }));
   const received: HttpApi['received'] = [];
   const disturbances: Disturbance[] = [];
-  const front = await startReverseProxy(gateway.url, async (request, response, origin) => {
-    const body = await text(request);
-    received.push({ route: `${request.method} ${request.url}`, headers: request.headers, body });
+  const front = await startReverseProxy(gateway.url, async (request, response, { body, send }) => {
+    const route = `${request.method} ${request.url}`;
+    received.push({ route, headers: request.headers, body: body.toString() });
     const disturbance = disturbances.shift();
     if (disturbance === 'stay silent') return;
     if (disturbance === 'hang up') return void request.socket.destroy();
@@ -53,7 +52,7 @@ export async function startHttpApi(): Promise<HttpApi> {
       });
       return void response.end(JSON.stringify(content ?? {}));
     }
-    const answer = await origin.send(request, { body: Buffer.from(body) });
+    const answer = await send();
     if (disturbance === 'lose the answer') return void request.socket.destroy();
     relay(answer, response);
   });

@@ -73,13 +73,11 @@ export function startConflicts(url: string, { port, onWrite, denialOf }: Options
     response.writeHead(Number(head.statusCode), endToEndHeaders(head)).end(content);
     report(head.statusCode, write);
   };
-  const handle: Listener = async (request, response, origin) => {
+  const handle: Listener = async (request, response, { body, send }) => {
     const foreign = rejectForeign(request);
     if (foreign !== undefined) return void response.writeHead(foreign).end();
-    const body = await buffer(request);
     const denial = denialOf?.(request, body);
     if (denial !== undefined) return fail(response, 'AccessDeniedException', { Message: denial });
-    const send = () => origin.send(request, { body });
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
     if (!writes.includes(operation)) return relay(await send(), response);
     const write = readWrite(parseObject(body.toString()) ?? {});

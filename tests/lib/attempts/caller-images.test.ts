@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { buffer } from 'node:stream/consumers';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { callerHash } from '../../../lib/caller.ts';
 import { type Listener, relay, startReverseProxy } from '../../../tools/local/reverse-proxy.ts';
@@ -81,8 +80,8 @@ describe('an image that a request names as an upload', () => {
       const body = { images: [nameOf(bytes)], off_peak };
       await payWith(user, 'text-to-video', body, bytes);
       const { images } = simulation.received.at(-1)?.body ?? {};
-      await putBefore(async (request, response, origin) => {
-        const reply = await origin.send(request, { body: await buffer(request) });
+      await putBefore(async (_, response, { send }) => {
+        const reply = await send();
         const modified = new Date(Date.now() - hours * 3_600_000).toUTCString();
         response.writeHead(reply.statusCode ?? 0, { ...reply.headers, 'last-modified': modified }).end();
       });
@@ -99,8 +98,8 @@ describe('an image that a request names as an upload', () => {
     const user = await spender();
     const { second } = await payWith(user, 'relight-image', body, bytes);
     // As S3 answers those who may not list the bucket.
-    await putBefore(async (request, response, origin) => {
-      const reply = await origin.send(request, { body: await buffer(request) });
+    await putBefore(async (_, response, { send }) => {
+      const reply = await send();
       if (reply.statusCode === 404) reply.statusCode = 403;
       relay(reply, response);
     });
