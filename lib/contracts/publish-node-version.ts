@@ -61,17 +61,16 @@ export const deployedPublishNodeVersion: Deployed<typeof publishNodeVersion> = {
   deployment: () => ({
     variables: [...registryCaller, ...publicFiles, config.ci, config.publishing],
     rights: [
-      // One transaction writes the node and the version, and lists a new node with its publisher. It also
+      // One transaction writes the node and the version, and lists and counts a new node with its publisher. It also
       // notes the token's use: with the publisher, or, for an ID token of a CI, in a partition of its own.
       {
         table: ['PutItem', 'UpdateItem'],
-        keys: ['nodes', 'publishers', 'idTokens', 'owned'],
+        keys: ['nodes', 'publishers', 'idTokens', 'owned', 'pending'],
       },
       { table: ['BatchGetItem'], keys: ['nodes', 'publishers', 'idTokens', 'blocks', 'pending'] },
       // The CI jobs that a publisher trusts.
       { table: ['Query'], keys: ['publishers'] },
       { index: 'versions', keys: ['nodes'] },
-      { table: ['UpdateItem'], keys: ['pending'] },
       // Only the administration sets who belongs to a publisher and whether it is banned.
       { table: ['PutItem', 'UpdateItem'], neverChanges: ['members', 'banned', 'ban_reason'] },
       // A response is smaller than a record, so it is kept in one part.

@@ -87,9 +87,6 @@ export function admit(
   { isPending, nodesADay }: { isPending: boolean; nodesADay: number | undefined },
   lookedUp: readonly NodeVersionRecord[],
 ): Admission {
-  // That of a publish that died may be left.
-  if (isBegun(begun, own)) return {};
-  if (isPending) return { beside: [(context) => recordPending(context, own)] };
   const { MAX_PENDING_VERSIONS } = config.publishing();
   const now = Date.now();
   const nodesToday = begun?.[`nodes:${dayOf(now)}`] ?? 0;
@@ -97,6 +94,9 @@ export function admit(
     const message = `A publisher can publish ${nodesADay} new nodes a day; try again after midnight UTC.`;
     return { error: tooMany(message, secondsLeft('day', now)) };
   }
+  // That of a publish that died may be left.
+  if (isBegun(begun, own)) return {};
+  if (isPending) return { beside: [(context) => recordPending(context, own)] };
   if (!isFull(begun)) return { before: (context) => takeEntry(context, own, []) };
   const message = `${MAX_PENDING_VERSIONS} versions of this publisher wait for their archives; upload those first.`;
   const seconds = secondsFull(begun);
@@ -146,11 +146,9 @@ async function changeBegun(
   publisherId: string,
   changes: Changes<BegunRecord>,
   when: Condition<BegunRecord>,
-  options?: { isRepeatable: boolean },
 ): Promise<void> {
-  const key = begunVersionsKey(publisherId);
   // A failure leaves something uncounted, which later publishes tolerate.
-  await update<BegunRecord>(context, key, changes, when, options).catch((error: unknown) =>
+  await update<BegunRecord>(context, begunVersionsKey(publisherId), changes, when).catch((error: unknown) =>
     log('warn', 'publishing_limits', { publisher_id: publisherId, ...describeError(error) }),
   );
 }
@@ -175,12 +173,13 @@ export function dropping(
   ];
 }
 
-/** Call once the node exists: of concurrent publishes of one new node, only one creates it. */
-export async function countNewNode(context: Context, publisherId: string): Promise<void> {
-  const now = Date.now();
-  const changes: Changes<BegunRecord> = { [`nodes:${dayOf(now - dayMs)}`]: null };
-  changes[`nodes:${dayOf(now)}`] = new Plus(1);
-  await changeBegun(context, publisherId, changes, always, { isRepeatable: false });
+/** Goes with a new node, if its publisher may have only some a day. */
+export function countingNode(publisherId: string, nodesADay: number, { now }: Once): Write {
+  const today = `nodes:${dayOf(now)}` as const;
+  const changes: Changes<BegunRecord> = { [today]: new Plus(1), [`nodes:${dayOf(now - dayMs)}`]: null };
+  return updating<BegunRecord>(begunVersionsKey(publisherId), changes, [
+    [today, 'absent or <=', nodesADay - 1],
+  ]);
 }
 
 function tooMany(message: string, seconds: number): ApiError {

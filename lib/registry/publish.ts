@@ -42,7 +42,7 @@ import {
   waitingForUpload,
 } from './node-versions.ts';
 import { changedFields, mayChange, nodeChanges, requireFits, requireNodeFits } from './nodes.ts';
-import { admit, countNewNode, newNodesADay, toLookUp } from './pending-versions.ts';
+import { admit, countingNode, newNodesADay, toLookUp } from './pending-versions.ts';
 import { memberOf, presentPublisher, underPresentId } from './publishers.ts';
 import {
   begunRecord,
@@ -89,9 +89,7 @@ export async function registerVersion(context: Context, publication: Publication
   return ofPresentPublisher(publication, async (present) => {
     const following = (found: FirstFound) => moreReadsOf(context, present, found);
     const reads = { first: readsOf(present), following };
-    const made = await decide(context, reads, (found, once) => decidePublish(present, uploadId, found, once));
-    if (made.isCounted) await countNewNode(context, present.publisherId);
-    return made;
+    return decide(context, reads, (found, once) => decidePublish(present, uploadId, found, once));
   });
 }
 
@@ -179,7 +177,7 @@ function decidePublish(
   uploadId: string,
   found: FirstFound & Found<Awaited<ReturnType<typeof moreReadsOf>>>,
   once: Once,
-): Decision<Registration & { isCounted: boolean }> {
+): Decision<Registration> {
   const { publisherId, nodeId, caller } = publication;
   const standing = standingOf(publication, found);
   const { version, node } = standing;
@@ -201,24 +199,24 @@ function decidePublish(
     const writes = recordedChanges(node, found.rival, [{ before: version, changes }], entry, once);
     // No version waits for this upload, so an archive put to its URL is deleted.
     const upload = awaitedUpload({ ...after, upload_id: uploadId });
-    const result = { version: nodeVersionView(after), upload, isCounted: false };
+    const result = { version: nodeVersionView(after), upload };
     return { writes: [...writes, ...credential.writes], beside: [used], result };
   }
   const record = pendingVersion(publication, uploadId, { ...allowed, credential }, once);
+  const nodesADay = node ? undefined : newNodesADay(allowed.publisher);
   const writes = [
     ...writeNode(publication, node, version === undefined, once),
     putting(record, version ? [['id', '=', version.id], ...onRevision(version)] : absent),
     ...credential.writes,
+    ...(nodesADay === undefined ? [] : [countingNode(publisherId, nodesADay, once)]),
   ];
-  const nodesADay = node ? undefined : newNodesADay(allowed.publisher);
   const own = { publisherId, nodeId, version: record.version };
   const limits = { isPending: version !== undefined, nodesADay };
   const lookedUp = found.lookedUp.map(nodeVersionRecord);
   const { error, before, beside = [] } = admit(own, begunRecord(found.begun), limits, lookedUp);
   if (error) return { error, beside };
   const result = { version: pickFields(record, NodeVersion), upload: awaitedUpload(record) };
-  const isCounted = nodesADay !== undefined;
-  return { before, writes, beside: [used, ...beside], result: { ...result, isCounted } };
+  return { before, writes, beside: [used, ...beside], result };
 }
 
 function actorOf(caller: Caller | undefined, { kept }: AcceptedCredential): string {

@@ -119,6 +119,12 @@ describe('429 too_many_requests', () => {
     expect(await storedItem(begunVersionsKey(publisherId))).toMatchObject({ [`nodes:${today}`]: 1 });
   });
 
+  test('answers as many new nodes as there may be, however many are published at once', async () => {
+    const answers = await Promise.all(['a', 'b', 'c'].map((node) => publish(node)));
+
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 429]);
+  });
+
   test('ends for versions that have their archive, or another publisher, though that was lost', async () => {
     await fill();
     await archiveArrives('n', '1.0.0');
@@ -176,14 +182,13 @@ describe('the pending versions of a publisher', () => {
     expect(writes.filter((write) => write.includes('PENDING#'))).toHaveLength(3);
   });
 
-  test('logs a note that fails, and rejects no publish', async () => {
-    intercept(dynamodb, async ({ command, input, send }) => {
-      if (command === 'UpdateItemCommand' && JSON.stringify(input).includes('"nodes:'))
-        throw new Error('The store is down.');
-      return send();
-    });
+  test('logs an entry that is not noted again, and rejects no publish', async () => {
+    await addNode(publisherId, `n-${publisherId}`);
+    await publish('n');
+    await forgetPending(soon(), { publisherId, nodeId: `n-${publisherId}`, version: '1.0.0' });
+    failCalls(dynamodb, 'UpdateItemCommand', new Error('The store is down.'));
 
-    expect((await publish('a')).status).toBe(201);
+    expect((await publish('n')).status).toBe(201);
     const causes = ['Error: The store is down.'];
     expect(lines('publishing_limits')).toMatchObject([{ level: 'warn', publisher_id: publisherId, causes }]);
   });
