@@ -30,8 +30,3 @@ export function changesBetween(before: Values, now: Values, defaults: Values): s
     return [`${name} would be ${next}, and was ${then || 'not given'}`];
   });
 }
-
-/** A file with a parameter on each line, as name=value. */
-export function parametersInFile(text: string): string[] {
-  return text.split(/\r?\n/).filter((line) => /\S/.test(line) && !/^\s*#/.test(line));
-}

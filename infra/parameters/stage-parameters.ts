@@ -2,10 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { deployedTemplate, stackOf } from '../plugins/deployed-template.ts';
 import type { Framework } from '../plugins/framework.ts';
 import { loadPaidContracts } from '../operations.ts';
-import { givenValues, malformedParameters, readableArguments, removeEmpty } from './given-parameters.ts';
 import { parameterProblems } from './parameter-problems.ts';
 import { parameters, templateDefaults, type Values } from './parameters.ts';
-import { parametersInFile, rememberedIn } from './remembered-parameters.ts';
+import { rememberedIn } from './remembered-parameters.ts';
 
 export const packagingCommands = ['package', 'deploy', 'deploy function'];
 
@@ -15,11 +14,6 @@ export const packagingCommands = ['package', 'deploy', 'deploy function'];
  */
 export function checkParameters(framework: Framework): void {
   const { service } = framework;
-  reject(framework, malformedParameters(framework.processedInput.options.param ?? []));
-  process.argv = readableArguments(process.argv);
-  const { params } = framework.configurationInput;
-  params.default = { ...templateDefaults, ...params.default };
-  removeEmpty(params);
   const validate = service.validate.bind(service);
   // The framework's own validation would hide every other problem behind places in its configuration.
   service.validate = async () => {
@@ -29,19 +23,56 @@ export function checkParameters(framework: Framework): void {
   };
 }
 
-/** The framework reads the command line once more after this. Later parameters override earlier ones. */
-export async function addParameters(framework: Framework): Promise<void> {
-  const { parameters: path, same, param } = framework.processedInput.options;
-  const remembered = same ? await rememberedParameters(framework) : {};
-  // An empty one drops the parameter.
-  for (const pair of param ?? []) delete remembered[String(pair).replace(/=.*/s, '')];
-  const taken = Object.entries(remembered).map(([name, value]) => `${name}=${value}`);
-  const lines = path === undefined ? [] : parametersInFile(await readFile(path, 'utf8'));
-  reject(framework, malformedParameters(lines));
-  if (taken.length + lines.length === 0) return;
-  const added = [...taken, ...lines].map((pair) => `--param=${pair}`);
-  const firstOption = process.argv.findIndex((arg) => arg.startsWith('-'));
-  process.argv = readableArguments(process.argv.toSpliced(firstOption, 0, ...added));
+/**
+ * Moves all parameters to the stage's block of serverless.yml before the framework resolves them: those of the last
+ * deployment, of a file and of the command line, the last of which counts. The framework itself truncates a value after
+ * its first line. An empty one counts as missing: the default applies.
+ */
+export async function takeParameters(framework: Framework): Promise<void> {
+  const { options } = framework.processedInput;
+  const { params } = framework.configurationInput;
+  const lines = options.parameters === undefined ? [] : linesOf(await readFile(options.parameters, 'utf8'));
+  const pairs = process.argv
+    .flatMap((arg, place, all) =>
+      all[place - 1] === '--param' ? arg : (/^--param=(.*)/s.exec(arg)?.[1] ?? []),
+    )
+    .map((pair) => pair.replaceAll(/\s*[\r\n]+\s*/g, ' '));
+  const malformed = [...lines, ...pairs].filter((pair) => !/^[^=]+=/.test(pair));
+  reject(
+    framework,
+    malformed.map((pair) => `--param=${pair} must be --param=<name>=<value>; the value may be empty.`),
+  );
+  const remembered = options.same ? await rememberedParameters(framework) : {};
+  const given = entriesOf(pairs);
+  for (const [name, value] of given) if (value === '') delete remembered[name];
+  const { stage = localStage } = options;
+  const taken = [
+    ...Object.entries(remembered),
+    ...[...entriesOf(lines), ...given].filter(([, value]) => value),
+  ];
+  const block = { ...params[stage], ...Object.fromEntries(taken) };
+  // An empty one of the local stage stays empty.
+  const kept = Object.entries(block).filter(([, value]) => value !== '' || stage === localStage);
+  params[stage] = Object.fromEntries(kept);
+  params.default = { ...templateDefaults, ...params.default };
+  // The framework reads the command line once more after this.
+  process.argv = process.argv.filter(
+    (arg, index, all) => !/^--param(?:=|$)/.test(arg) && all[index - 1] !== '--param',
+  );
+}
+
+const localStage = 'local';
+
+/** A parameter on each line, as name=value. */
+function linesOf(file: string): string[] {
+  return file.split(/\r?\n/).filter((line) => /\S/.test(line) && !/^\s*#/.test(line));
+}
+
+function entriesOf(pairs: readonly string[]): [name: string, value: string][] {
+  return pairs.map((pair) => {
+    const [name = '', ...value] = pair.split('=');
+    return [name, value.join('=').trimEnd()];
+  });
 }
 
 /** Those of the last deployment that this release knows. */
@@ -63,13 +94,13 @@ function reject({ classes }: Framework, problems: string[]): void {
 
 async function stageProblems(framework: Framework): Promise<string[]> {
   const aws = framework.getProvider('aws');
-  if (aws.getStage() === 'local')
+  if (aws.getStage() === localStage)
     return ['"local" is the stage of npm start; name another one, such as --stage prod.'];
   const problems = parameterProblems(valuesOf(framework), aws.getRegion(), await loadPaidContracts());
   return problems.map(([, sentence]) => sentence);
 }
 
-/** As in the framework, the command line overrides the stage's own block, and that overrides the defaults. */
+/** The stage's parameters. */
 export function valuesOf(framework: Framework): Values {
   return { ...defaultsOf(framework), ...givenTo(framework) };
 }
@@ -77,10 +108,7 @@ export function valuesOf(framework: Framework): Values {
 /** Without the defaults of this release. */
 export function givenTo(framework: Framework): Values {
   const { [framework.getProvider('aws').getStage()]: stage } = framework.configurationInput.params;
-  return {
-    ...asText(stage),
-    ...Object.fromEntries(givenValues(framework.processedInput.options.param ?? [])),
-  };
+  return asText(stage);
 }
 
 export function defaultsOf({ configurationInput }: Framework): Values {

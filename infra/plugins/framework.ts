@@ -1,10 +1,8 @@
-import type { Blocks } from '../parameters/given-parameters.ts';
-
 /** The parts of the framework that the plugins here use. */
 export interface Framework {
   processedInput: { commands: string[]; options: Options };
   /** The content of serverless.yml. */
-  configurationInput: { params: Blocks; custom: object };
+  configurationInput: { params: Record<string, Record<string, unknown> | null>; custom: object };
   service: {
     service: string;
     custom: { tableName: string };
@@ -33,7 +31,7 @@ export interface Framework {
 
 /** The framework's own options, and those that plugins here add. */
 interface Options {
-  param?: (string | null)[] | null;
+  stage?: string;
   /** A file of parameters. */
   parameters?: string;
   /** Takes the parameters of the last deployment. */

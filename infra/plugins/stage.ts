@@ -1,4 +1,4 @@
-import { addParameters, checkParameters } from '../parameters/stage-parameters.ts';
+import { checkParameters, takeParameters } from '../parameters/stage-parameters.ts';
 import {
   checkDeployment,
   checkPackage,
@@ -57,7 +57,7 @@ export default class Stage {
   }
 
   async asyncInit(): Promise<void> {
-    await addParameters(this.#framework);
+    await takeParameters(this.#framework);
     await shareConfiguration(this.#framework);
   }
 }

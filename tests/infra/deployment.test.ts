@@ -7,7 +7,7 @@ import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/global
 import type { Framework } from '../../infra/plugins/framework.ts';
 import { nameTree, treeOf } from '../../infra/plugins/name-release.ts';
 import Stage from '../../infra/plugins/stage.ts';
-import { addParameters, checkParameters } from '../../infra/parameters/stage-parameters.ts';
+import { checkParameters, takeParameters } from '../../infra/parameters/stage-parameters.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
@@ -42,17 +42,26 @@ setVariables({ AWS_ENDPOINT_URL: aws.url });
 /** What the framework hands a plugin, for the embedded servers. */
 function framework(
   commands: string,
-  { parameters = {}, stage = 'prod', config = {}, template = { Resources: {} } as object, options = {} } = {},
+  {
+    parameters = {},
+    stage = 'prod',
+    config = {},
+    template = { Resources: {} } as object,
+    options = {},
+    param = [] as string[],
+  } = {},
 ): Framework {
+  process.argv = ['node', 'serverless', ...param.map((pair) => `--param=${pair}`)];
   const region = 'us-east-1';
   const own = {
-    processedInput: { commands: commands.split(' '), options },
+    processedInput: { commands: commands.split(' '), options: { stage, ...options } },
     configurationInput: { params: { default: parameters }, custom: {} },
     service: {
       service: 'node-registry',
       custom: { tableName: table.name },
       provider: { compiledCloudFormationTemplate: template, environment: {} },
       validate: async () => {},
+      getAllFunctions: () => [],
     },
     getProvider: () => ({
       getStage: () => stage,
@@ -69,8 +78,9 @@ function framework(
 
 /** Runs hooks as the framework does. */
 async function run(own: Framework, ...names: string[]): Promise<void> {
-  const { hooks } = new Stage(own);
-  for (const name of names) await hooks[name]?.();
+  const stage = new Stage(own);
+  await stage.asyncInit();
+  for (const name of names) await stage.hooks[name]?.();
 }
 
 describe.each(['deploy', 'deploy function'])('serverless %s', (commands) => {
@@ -108,8 +118,8 @@ describe.each(['deploy', 'deploy function'])('serverless %s', (commands) => {
 describe('the parameters of the last deployment', () => {
   const functions = { Resources: { Bulk: { Type: 'AWS::Lambda::Function' } } };
   const remembering = (given: object) => ({ ...functions, Metadata: { NodeRegistryParameters: given } });
-  const deploying = (options: object, template: object = functions) => {
-    const own = framework('deploy', { options: { unreleased: true, ...options }, template });
+  const deploying = (options: object, template: object = functions, param: string[] = []) => {
+    const own = framework('deploy', { options: { unreleased: true, ...options }, template, param });
     return run(own, 'initialize', 'before:deploy:deploy');
   };
 
@@ -131,8 +141,8 @@ describe('the parameters of the last deployment', () => {
     deployed = remembering({ site: 'on' });
     await expect(deploying({})).rejects.toThrow('site would fall away: on');
     await deploying({ yes: true });
-    await expect(deploying({ param: ['site=on'] }, remembering({}))).rejects.toThrow('site would fall');
-    await deploying({ param: ['site=on'] }, remembering({ site: 'on' }));
+    await expect(deploying({}, remembering({}), ['site=on'])).rejects.toThrow('site would fall');
+    await deploying({}, remembering({ site: 'on' }), ['site=on']);
   });
 
   test('stop a rollback to a template with others, or of before they were kept, unless that is accepted', async () => {
@@ -163,11 +173,11 @@ describe('the parameters of the last deployment', () => {
   test('stop a deployment, and --same, if the stack does not name them', async () => {
     deployed = functions;
     await expect(deploying({})).rejects.toThrow('A template doesn’t name them, so all may change.');
-    await expect(addParameters(framework('deploy', { options: { same: true } }))).rejects.toThrow(
+    await expect(takeParameters(framework('deploy', { options: { same: true } }))).rejects.toThrow(
       '--same has nothing to take: the stack node-registry-prod doesn’t name its parameters.',
     );
     deployed = { Resources: {} };
-    await expect(addParameters(framework('deploy', { options: { same: true } }))).rejects.toThrow(
+    await expect(takeParameters(framework('deploy', { options: { same: true } }))).rejects.toThrow(
       'the stack node-registry-prod is not deployed.',
     );
   });
@@ -180,7 +190,7 @@ describe('the parameters of the last deployment', () => {
     );
     const open = ['selfService=on', 'proxyAccess=any', 'stageCreditsPerDay=500'];
     for (const param of [[], ['alarmTopicArn=arn'], ['alarmTopicArn=arn', ...open]]) {
-      await run(framework('deploy', { options: { unreleased: true, param } }), 'initialize', 'finalize');
+      await run(framework('deploy', { options: { unreleased: true }, param }), 'initialize', 'finalize');
     }
     for (const write of writes) write.mockRestore();
 

@@ -141,12 +141,16 @@ describe('a deployment over a stage', () => {
 
   test('takes them from the last one, a file and the command line, the last of which counts', async () => {
     const file = join(project, '..', 'prod.parameters');
-    await writeFile(file, '# Of prod\n\ncorsOrigins=https://c.example.com\nsite=\n');
-    const origins = `--param=corsOrigins=${parameterSets.full.corsOrigins}`;
-    await serverless('deploy', ['--stage', 'prod', '--same', '--unreleased', '--parameters', file, origins]);
+    await writeFile(file, '# Of prod\n\ncorsOrigins=https://c.example.com\nrateLimit=150\nsite=\n');
+    const flags = ['--stage', 'prod', '--same', '--unreleased', '--yes', '--parameters', file];
+    await serverless('deploy', [...flags, '--param=corsOrigins=https://d.example.com', '--param=webAclArn=']);
+    const { webAclArn: _, ...kept } = parameterSets.full;
     const { Metadata } = JSON.parse(await packaged());
 
-    expect(Metadata.NodeRegistryParameters).toEqual(parameterSets.full);
+    expect(Metadata.NodeRegistryParameters).toEqual({
+      ...kept,
+      ...{ corsOrigins: 'https://d.example.com', rateLimit: '150' },
+    });
     expect(actions.filter((action) => !isRead(action))).toEqual(['DescribeStacks']);
   });
 });
