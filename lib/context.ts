@@ -35,8 +35,8 @@ const reservedMs = 1000;
 const defaultLimitMs = 29_000;
 
 /** A manual invocation may not say when Lambda ends it. */
-export function contextOf({ getRemainingTimeInMillis }: Partial<EventInvocation>): Context {
-  const endsAt = Date.now() + (getRemainingTimeInMillis?.() ?? defaultLimitMs);
+export function contextOf(invocation: Partial<EventInvocation>): Context {
+  const endsAt = Date.now() + (invocation.getRemainingTimeInMillis?.() ?? defaultLimitMs);
   return { deadline: endsAt - reservedMs, openCalls: new Set() };
 }
 

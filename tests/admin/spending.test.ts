@@ -53,15 +53,17 @@ test('limit set, show, list and clear change single limits, keep a block, and sh
   expect(await show(user)).toMatchObject({ limits: {}, blocked });
 });
 
-test('caller block and limit set reach a caller that has never paid', async () => {
+test('caller block and limit set reach a caller that has never paid, and a block of a new name asks whether it is right', async () => {
   const user = await spender();
   const ran = [];
-  for (const line of ['limit set USER --tasks-per-day 9', 'caller block USER --reason test'])
+  const block = 'caller block USER --reason test';
+  for (const line of [block, 'limit set USER --tasks-per-day 9', block])
     ran.push((await admin(...words(line, user))).stdout);
   const blocked = await pay(user);
   for (let times = 0; times < 2; times += 1) ran.push((await admin('caller', 'unblock', user)).stdout);
 
   expect(ran).toEqual([
+    `${user} is blocked. It has never paid or had a limit here: is the name right?\n`,
     `${user}: 9 tasks per day\n`,
     `${user} is blocked.\n`,
     `Unblocked ${user}.\n`,

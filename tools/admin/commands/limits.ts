@@ -138,9 +138,11 @@ export const block = command({
   impact: async ({ user }) => `stops all paid requests, edits and publishes of ${user}`,
   async run({ user }, { reason }, { actor }) {
     const caller = await callerNamed(user);
+    const { account } = await showLimits(caller);
     const { result: limits } = await blockCaller(actor, caller, reason);
     const shown = callerText(caller);
-    return { data: { user: shown, blocked: limits?.blocked }, text: `${shown} is blocked.` };
+    const hint = account ? '' : ' It has never paid or had a limit here: is the name right?';
+    return { data: { user: shown, blocked: limits?.blocked }, text: `${shown} is blocked.${hint}` };
   },
 });
 
