@@ -9,23 +9,24 @@ import { costOf } from '../../lib/attempts/price.ts';
 /** A parameter's problem, in a sentence that names the parameter. */
 type Problem = readonly [parameter: string, sentence: string];
 
-/** All problems of a stage's parameters. */
+/** All problems of a stage's parameters. A value that breaks one rule often breaks others: each reports only its first. */
 export function parameterProblems(values: Values, region: string, paid: readonly PaidContract[]): Problem[] {
   const known = Object.keys(parameters);
-  const unknown = Object.keys(values).filter((name) => !known.includes(name));
-  return firstOfEach(
-    unknown.map((name) => [name, `${name} is not a parameter.`]),
-    Object.entries(parameters).flatMap(([name, parameter]) => problemsOfOne(name, parameter, values[name])),
-    combinationProblems(values, region),
+  const checks: Problem[][] = [
+    ...Object.keys(values).map((name): Problem[] =>
+      known.includes(name) ? [] : [[name, `${name} is not a parameter.`]],
+    ),
+    ...Object.entries(parameters).map(([name, each]) => problemsOfOne(name, each, values[name])),
+    ...rules.map(([fails, name, rest]): Problem[] =>
+      fails(values, region) ? [[name, `${name} ${rest}`]] : [],
+    ),
     rateProblems(values, paid),
-  );
-}
-
-/** A value that breaks one rule often breaks others: each parameter reports only its first problem. */
-function firstOfEach(...checks: Problem[][]): Problem[] {
-  return checks.flatMap((problems, index) => {
-    const known = new Set(checks.slice(0, index).flatMap((earlier) => earlier.map(([name]) => name)));
-    return problems.filter(([name]) => !known.has(name));
+  ];
+  const reported = new Set<string>();
+  return checks.flatMap((problems) => {
+    const first = problems.filter(([name]) => !reported.has(name));
+    for (const [name] of first) reported.add(name);
+    return first;
   });
 }
 
@@ -197,13 +198,6 @@ const rules: Rule[] = [
     ],
   ),
 ];
-
-function combinationProblems(values: Values, region: string): Problem[] {
-  const broken = rules.filter(([fails]) => fails(values, region));
-  const names = broken.map(([, name]) => name);
-  const distinct = broken.filter((_, index) => names.indexOf(names[index] ?? '') === index);
-  return distinct.map(([, name, rest]) => [name, `${name} ${rest}`]);
-}
 
 /**
  * A row that matches no task would never apply, a limit below every price would reject every task, and a price without a

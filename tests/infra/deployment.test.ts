@@ -243,29 +243,7 @@ test('asks nothing of the table and the parameters if nothing is packaged or dep
 });
 
 describe('a deployed site', () => {
-  const keys: string[] = [];
-  const logger = {
-    debug() {},
-    warn() {},
-    error() {},
-    info: ({ input }: { input: { Key: string } }) => keys.push(input.Key),
-  };
-  const deploy = (site: 'on' | 'off') =>
-    run(
-      framework('deploy', {
-        parameters: { site, bucketName: bucketName(), siteDomainName: 'nodes.example' },
-        config: { logger },
-      }),
-      'after:deploy:deploy',
-    );
-
-  test('has nothing uploaded unless it is switched on', async () => {
-    await deploy('off');
-
-    expect(await keysBelow('site/')).toEqual([]);
-  });
-
-  test('has the page for accounts in a folder of its own, whose policy names origins', async () => {
+  test('has the page for accounts in a folder of its own, whose policy names origins, and no other unless asked', async () => {
     const parameters = {
       ...{ bucketName: bucketName(), domainName: 'api.example', accountDomainName: 'account.example' },
       ...{ tokenIssuer: 'https://id.example/realms/acme', loginOrigins: 'https://login.example' },
@@ -273,6 +251,7 @@ describe('a deployed site', () => {
     await run(framework('deploy', { parameters }), 'after:deploy:deploy');
     const { headers, text } = await readObject('account/account/');
 
+    expect(await keysBelow('site/')).toEqual([]);
     expect(await keysBelow('account/')).toEqual(
       [
         ...['', 'config.json', 'index.html'].map((name) => `account/account/${name}`),
@@ -289,7 +268,11 @@ describe('a deployed site', () => {
   });
 
   test('has every file uploaded, with its type and how long it is kept, and its page last', async () => {
-    await deploy('on');
+    const keys: string[] = [];
+    const info = ({ input }: { input: { Key: string } }) => keys.push(input.Key);
+    const config = { logger: { debug() {}, warn() {}, error() {}, info } };
+    const parameters = { site: 'on', bucketName: bucketName(), siteDomainName: 'nodes.example' };
+    await run(framework('deploy', { parameters, config }), 'after:deploy:deploy');
     const files = await buildSite({ ...plainSite, url: 'https://nodes.example' });
 
     expect(keys.toSorted()).toEqual(files.map(({ path }) => path).sort());
