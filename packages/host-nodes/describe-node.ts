@@ -1,7 +1,7 @@
 import { hostFolder } from './files.ts';
 import { hostExtras } from './host/names.ts';
 import { nodeType } from './host/schema-types.ts';
-import { convert, type Converted, schemaOf } from './host/schema.ts';
+import { convert, convertedFields, schemaOf } from './host/schema.ts';
 import { findAttribute } from './language/attributes.ts';
 import { writeJson } from './library/json-text.ts';
 import { LimitReached, limits } from './limits.ts';
@@ -93,9 +93,7 @@ function withoutOpen(fields: Open<Fields>): Partial<Fields> {
 }
 
 /** A class's own fields, before it is known whether they can be stored. */
-type Raw = Record<'function' | Exclude<keyof Converted, 'returnNames'>, () => Value> & {
-  returnNames(types: Value): Value;
-};
+type Raw = Record<'function' | (typeof convertedFields)[number], (types?: Value) => Value>;
 
 function olderForm(machine: Machine, cls: Value, title: Value): Raw {
   const read = (name: string, fallback: Value): Value => {
@@ -115,25 +113,20 @@ function olderForm(machine: Machine, cls: Value, title: Value): Raw {
       return method instanceof Unknown ? method : machine.call(method);
     },
     returnTypes: () => read('RETURN_TYPES', new Tuple([])),
-    returnNames: (types) => read('RETURN_NAMES', types),
+    returnNames: (types = null) => read('RETURN_NAMES', types),
     outputIsList: () => read('OUTPUT_IS_LIST', new Unknown('')),
   };
 }
 
 function newerForm(machine: Machine, cls: Value, run: Run): Raw {
   const form = run('schema', () => convert(machine, schemaOf(machine, cls)));
-  const of = (field: keyof Converted) => () => (form ? form[field] : new Unknown('an unknown schema'));
+  const read = convertedFields.map((field) => [
+    field,
+    () => (form ? form[field] : new Unknown('an unknown schema')),
+  ]);
   return {
-    displayName: of('displayName'),
-    category: of('category'),
-    description: of('description'),
-    deprecated: of('deprecated'),
-    experimental: of('experimental'),
+    ...(Object.fromEntries(read) as Raw),
     function: () => entryPoint(machine, cls) ?? new Unknown('it is not known'),
-    inputs: of('inputs'),
-    returnTypes: of('returnTypes'),
-    returnNames: of('returnNames'),
-    outputIsList: of('outputIsList'),
   };
 }
 

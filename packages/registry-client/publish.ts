@@ -1,6 +1,6 @@
 import { sha256Of } from './hex.ts';
 import { RegistryError } from './registry-error.ts';
-import { becauseOf, codeIn } from './send.ts';
+import { becauseOf, codeIn, tokenOf } from './send.ts';
 import { type AccessToken, type Fetch, milliseconds, type SendOptions, type Settings } from './settings.ts';
 import type { BulkEntry, BulkPair, CallOptions, NodeVersion, PublishBody, Reply } from './types.ts';
 import { pause, within } from './within.ts';
@@ -74,9 +74,9 @@ export async function publish(
   const digest = await digestOf(input.archive);
   const look = () => findVersion(versions, { node_id: input.nodeId, version: input.version.version }, calls);
   onStep?.('registering');
-  const token = await tokenOf(input.personalAccessToken, timeoutMs, signal);
+  const token = await tokenOf('personalAccessToken', input.personalAccessToken, timeoutMs, signal);
   const { publisherId, nodeId, node = {}, version: fields } = input;
-  const body = { personal_access_token: token, node, node_version: fields };
+  const body = { personal_access_token: token ?? '', node, node_version: fields };
   const registered = await versions.register(publisherId, nodeId, body, calls).catch((error: unknown) => {
     // The digest tells whether the bytes are the same.
     if (digest === undefined || !(error instanceof RegistryError) || error.code !== 'version_exists')
@@ -95,12 +95,6 @@ export async function publish(
   }
   const version = await waitFor(look, digest, waitMs, signal);
   return { version, wasPublished: registered === undefined };
-}
-
-function tokenOf(token: AccessToken, timeoutMs: number, signal: AbortSignal | undefined) {
-  if (typeof token === 'string') return token;
-  const sentence = `The function personalAccessToken took more than ${timeoutMs} ms.`;
-  return within(timeoutMs, signal, token, () => new RegistryError('timed_out', sentence));
 }
 
 export async function findVersion(versions: Pick<Versions, 'bulk'>, pair: BulkPair, options: CallOptions) {

@@ -3,7 +3,7 @@ import { readText } from './read-text.ts';
 import { addFacts } from './continuations.ts';
 import { RegistryError } from './registry-error.ts';
 import { type Call, requestOf } from './request.ts';
-import { type Settings, settingsWith } from './settings.ts';
+import { type AccessToken, type Settings, settingsWith } from './settings.ts';
 import type { CallOptions } from './types.ts';
 import { pause, within } from './within.ts';
 
@@ -22,7 +22,8 @@ export async function send<Data>(
 ): Promise<Data> {
   const settings = settingsWith(clientSettings, options);
   const { signal } = options;
-  let token = await tokenOf(settings, signal);
+  const newToken = () => tokenOf('accessToken', settings.accessToken, settings.timeoutMs, signal);
+  let token = await newToken();
   const sendWithToken = async (): Promise<Answer<object>> => {
     const { url, init } = requestOf(settings, token, call, options);
     const { response, text, lost } = await textAt(settings, url, { ...init, signal }, maxAnswerBytes);
@@ -35,7 +36,7 @@ export async function send<Data>(
     async attempt() {
       const answer = await sendWithToken();
       if (typeof settings.accessToken !== 'function' || !isUnauthorized(answer)) return answer;
-      token = await tokenOf(settings, signal);
+      token = await newToken();
       return sendWithToken();
     },
     mayRepeat: (rejection) => mayRepeat(call, rejection),
@@ -50,14 +51,15 @@ export async function send<Data>(
 }
 
 /** A function of the caller must not hold a call longer than the registry may. */
-async function tokenOf({ accessToken, timeoutMs }: Settings, signal: AbortSignal | undefined) {
-  if (typeof accessToken !== 'function') return accessToken;
-  return within(
-    timeoutMs,
-    signal,
-    accessToken,
-    () => new RegistryError('timed_out', `The function accessToken took more than ${timeoutMs} ms.`),
-  );
+export async function tokenOf(
+  name: 'accessToken' | 'personalAccessToken',
+  token: AccessToken | undefined,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  if (typeof token !== 'function') return token;
+  const sentence = `The function ${name} took more than ${timeoutMs} ms.`;
+  return within(timeoutMs, signal, token, () => new RegistryError('timed_out', sentence));
 }
 
 /** Nothing was done, and the token may have expired on the way. */

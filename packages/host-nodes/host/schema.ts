@@ -5,19 +5,13 @@ import { Tuple, Unknown } from '../values/plain.ts';
 import { inputFields, inputParameters, optionNames, ownDefaults } from './names.ts';
 import { flag, inputType, outputType, schemaType, templateType } from './schema-types.ts';
 
+export const convertedFields = [
+  ...(['displayName', 'category', 'description', 'deprecated', 'experimental'] as const),
+  ...(['inputs', 'returnTypes', 'returnNames', 'outputIsList'] as const),
+];
+
 /** A node of the newer schema in the older form. */
-export type Converted = Record<
-  | 'displayName'
-  | 'category'
-  | 'description'
-  | 'deprecated'
-  | 'experimental'
-  | 'inputs'
-  | 'returnTypes'
-  | 'returnNames'
-  | 'outputIsList',
-  Value
->;
+type Converted = Record<(typeof convertedFields)[number], Value>;
 
 export function schemaOf(machine: Machine, cls: Value): Value {
   const isAsked = cls instanceof Class && cls.find('GET_SCHEMA') !== undefined;
