@@ -20,8 +20,8 @@ export interface Context {
 interface RetryBudget {
   repeats: number;
   ms: number;
-  /** Time is charged up to here: parallel calls share it. */
-  spentUntil: number;
+  /** When it is used up: so many milliseconds after the first failure. */
+  until?: number;
 }
 
 /** The part of an invocation that event functions use. A manual invocation may have no id. */
@@ -42,7 +42,7 @@ export function contextOf(invocation: Partial<EventInvocation>): Context {
 
 /** The context of work that a caller waits for. */
 export function requestContext(invocation: Partial<EventInvocation>): Context {
-  return { ...contextOf(invocation), retries: { repeats: 8, ms: 2000, spentUntil: 0 } };
+  return { ...contextOf(invocation), retries: { repeats: 8, ms: 2000 } };
 }
 
 /** The option of the AWS SDK's clients that ends a call at the deadline, or earlier. */

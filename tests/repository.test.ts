@@ -446,7 +446,7 @@ describe('the lines', () => {
   /** Lines of each room that an issue needs beyond its base, or makes room for (below 0). */
   const changes: Record<number, number[]> = {
     // Words, interleavings, `decide` and `may`
-    55: [81, 0, 117, 11, -721],
+    55: [73, 0, 117, 11, -731],
     // Purchases
     56: [-158, 16, -5, 0, -722],
     // Work: its lanes less the sweeps, alarms

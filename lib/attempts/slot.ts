@@ -149,7 +149,7 @@ export async function keepAnswer({ context, record }: Slot, answer: Answer): Pro
 
 /** Only while nothing can have been sent. A store that has used up the request's repeats may answer a second later. */
 export async function free({ context, record }: Slot): Promise<void> {
-  const again = { ...context, retries: { repeats: 4, ms: 1000, spentUntil: 0 } };
+  const again = { ...context, retries: { repeats: 4, ms: 1000 } };
   await remove<SlotRecord>(again, record, ours(record));
 }
 

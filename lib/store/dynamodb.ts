@@ -56,13 +56,11 @@ export async function untilAnswered<Result>(
 
 /** Waits after each failure of a call. Throws if it would fail again, or there is no time or no repeat left for it. */
 function outlasting(context: Context, name: string, isRepeatable: boolean) {
-  let [round, withoutAnswer, failedAt] = [0, 0, Infinity];
+  let [round, withoutAnswer] = [0, 0];
   return async (cause: unknown): Promise<void> => {
     const failure = failureOf(cause);
     if (failure === undefined) throw cause;
     noteThrottling(cause);
-    spendTime(context, failedAt);
-    failedAt = Date.now();
     round += 1;
     withoutAnswer = failure === 'unanswered' || failure === 'unsent' ? withoutAnswer + 1 : 0;
     const isOver = withoutAnswer === maxWithoutAnswer || (failure === 'unanswered' && !isRepeatable);
@@ -76,16 +74,10 @@ function outlasting(context: Context, name: string, isRepeatable: boolean) {
 /** A call that was given up without an answer, so it may have been applied, or be applied later. */
 export class UnansweredError extends ApiError {}
 
-function spendTime({ retries }: Context, since: number): void {
-  if (!retries) return;
-  const now = Date.now();
-  retries.ms -= Math.max(0, now - Math.max(since, retries.spentUntil));
-  retries.spentUntil = now;
-}
-
 function takeRepeat({ retries }: Context, waitMs: number): boolean {
   if (!retries) return true;
-  if (retries.repeats === 0 || retries.ms < waitMs) return false;
+  retries.until ??= Date.now() + retries.ms;
+  if (retries.repeats === 0 || Date.now() + waitMs > retries.until) return false;
   retries.repeats -= 1;
   return true;
 }

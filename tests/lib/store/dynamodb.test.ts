@@ -37,6 +37,9 @@ describe('a call to the store', () => {
   });
 });
 
+const throttled = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+const conflict = Object.assign(new Error('met'), { name: 'TransactionConflictException' });
+
 describe('untilAnswered', () => {
   const refused = () => Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' });
   const reset = () => Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' });
@@ -51,8 +54,8 @@ describe('untilAnswered', () => {
     return untilAnswered({ deadline: Date.now() + 5000 }, 'UpdateItem', call, false);
   };
 
-  test('makes an addition again that was never sent', async () => {
-    expect(await sendAddition([refused(), refused()])).toBe(3);
+  test('makes an addition again that was never sent, throttled or in conflict', async () => {
+    expect(await sendAddition([refused(), refused(), throttled, conflict])).toBe(5);
   });
 
   const oneOfTwo = Object.assign(new AggregateError([refused(), reset()]), { code: 'ECONNREFUSED' });
@@ -68,9 +71,6 @@ describe('untilAnswered', () => {
 });
 
 describe('a store that throttles', () => {
-  const throttled = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
-  const conflict = Object.assign(new Error('met'), { name: 'TransactionConflictException' });
-
   test('uses up two seconds or eight repeats of a request', async () => {
     jest.useFakeTimers();
     const callsOfFailing = async (shareOfWaits: number, failure: Error) => {

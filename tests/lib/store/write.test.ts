@@ -76,16 +76,6 @@ describe('a write that fails', () => {
     expect(asked).toHaveLength(4 + 4);
   });
 
-  test.each([
-    ['throttled', throttled],
-    ['in conflict', conflict],
-  ])('is sent again if it adds and was %s', async (_, error) => {
-    const asked = answerInTurn(dynamodb, error, {});
-    await timed(update<Letters>(inSeconds(9), key, { a: new Plus(1) }, present, { isRepeatable: false }));
-
-    expect(asked).toHaveLength(2);
-  });
-
   test('answers that a condition failed, even after a conflict with another transaction', async () => {
     answerInTurn(dynamodb, canceled({ Code: 'TransactionConflict' }, { Code: 'ConditionalCheckFailed' }));
 
