@@ -100,16 +100,12 @@ function entryOf(address: string): LookupAddress {
   return { address, family: isIP(address) };
 }
 
-/** A name may have thousands of addresses, and each would be tried until one responds. */
-const maxPinned = 4;
-
 /** Replaces the lookup: the connection goes to the first of these addresses even if the name has changed. */
-export function pinnedTo(addresses: readonly LookupAddress[]): LookupFunction {
-  const pinned = addresses.slice(0, maxPinned);
+export function pinnedTo(addresses: LookupAddress[]): LookupFunction {
   return (_, { all }, callback) => {
-    const [first] = pinned;
+    const [first] = addresses;
     if (!first) callback(new Error('The name has no address.'), '');
-    else if (all) callback(null, pinned);
+    else if (all) callback(null, addresses);
     else callback(null, first.address, first.family);
   };
 }

@@ -90,9 +90,6 @@ export function literalOf({ hostname }: URL): string | undefined {
 /** The length of a secret's beginning that reveals no secret and doesn't occur by chance. JSON escapes none of its characters. */
 const recognizedLength = 12;
 
-/** The caller's URL may be longer than ours, so a text that repeats ours would grow without bound. */
-const maxShown = 8;
-
 /**
  * Replaces our URL with the caller's own, because anyone with its secret can notify as the provider. It
  * changes the text instead of parsed JSON, so numbers keep their digits.
@@ -104,12 +101,7 @@ export function replaceOurUrl(text: string, secret: string, address: string | un
   const ours = new RegExp(`(https?(?:(?!https?)[^"\\s<>])*?)?${beginning}[\\w-]*`, 'g');
   // No quotes or backslashes: the URL may be inside JSON at any depth.
   const inside = address?.replace(/["\\\s]/g, encodeURIComponent) ?? '…';
-  let shown = 0;
-  return text.replace(ours, (_, start?: string) => {
-    if (start === undefined || shown === maxShown) return '…';
-    shown += 1;
-    return inside;
-  });
+  return text.replace(ours, (_, start?: string) => (start === undefined ? '…' : inside));
 }
 
 /** The task's secret, if the text repeats it from the request. It is stored nowhere. */

@@ -55,36 +55,6 @@ for (const { agent } of Object.values(agents)) agent.keepSocketAlive = () => fal
 /** A peer that accepts no connection within this time is as good as down, and nothing has been sent to it. */
 const connectTimeoutMs = 5000;
 
-/** The most interim replies, such as 103, before the reply: a peer could send them without end. */
-const maxInterimReplies = 8;
-
-/** In addition to the body: the heads of the replies and the trailers. Node accepts 16 KB of each. */
-const maxHeadsBytes = 256 * 1024;
-
-/** A chunk of one byte takes six. */
-const maxBytesPerByte = 6;
-
-/** Fails an exchange whose peer sends data that no reply may have. Node itself would read it forever. */
-function watchPeer(outgoing: http.ClientRequest, maxReplyBytes: number, fail: Fail): void {
-  const maxBytes = maxHeadsBytes + maxBytesPerByte * maxReplyBytes;
-  let bytes = 0;
-  let interimReplies = 0;
-  outgoing.on('socket', (socket) => {
-    socket.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > maxBytes) fail('too_large');
-    });
-  });
-  outgoing.on('information', () => {
-    interimReplies += 1;
-    if (interimReplies > maxInterimReplies) fail('too_large');
-  });
-  outgoing.on('upgrade', (_, socket) => {
-    socket.destroy();
-    fail('connection');
-  });
-}
-
 type Fail = (reason: TransportError['reason'], cause?: unknown) => void;
 
 /**
@@ -126,7 +96,10 @@ export function httpRequest({
     outgoing.on('socket', (socket) => {
       socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', onConnected);
     });
-    watchPeer(outgoing, maxReplyBytes, fail);
+    outgoing.on('upgrade', (_, socket) => {
+      socket.destroy();
+      fail('connection');
+    });
     outgoing.on('error', (error) => fail('connection', error));
     outgoing.on('response', (incoming) => {
       // To Node, a switch of protocols without a name is a reply, not an upgrade.

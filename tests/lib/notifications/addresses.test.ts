@@ -201,17 +201,6 @@ describe('a connection', () => {
     });
     expect(serverNames).toEqual(['receiver.example']);
   });
-
-  test('tries the first four of many addresses, and no more', async () => {
-    const addresses = Array.from({ length: 250 }, (_, index) => ({ address: `127.0.1.${index}`, family: 4 }));
-    const connections = await connectionsOf(() =>
-      expect(get(`http://receiver.example:${port}/`, addresses)).rejects.toMatchObject({
-        sent: false,
-      }),
-    );
-
-    expect(connections).toEqual([0, 1, 2, 3].map((last) => `127.0.1.${last} ${port}`));
-  });
 });
 
 describe('a name', () => {
