@@ -73,18 +73,17 @@ export async function refreshNode(
     const node = nodeRecord(item);
     const publisher = node && publisherRecord((await get(context, publisherKey(node.publisher_id)))[0]);
     if (!publisher) return undefined;
-    const versions: Versions = new Map(isWhole ? current.versions.map((each) => [each.version, each]) : []);
-    let characters = [...versions.values()].reduce((sum, version) => sum + charactersOf(version), 0);
+    const kept = isWhole ? current.versions : [];
+    const versions = new Map(kept.map((each) => [each.version, each]));
+    let room = maxNodeCharacters - JSON.stringify(kept).length;
     let wasPublished = false;
     const show = (label: string, version: NodeVersionRecord | undefined) => {
       wasPublished ||= version?.sha256 !== undefined && version.status !== pending;
       const shown = version && publicVersion(version);
-      const added = charactersOf(shown) - charactersOf(versions.get(label));
-      if (added > 0 && characters + added > maxNodeCharacters) {
-        leftOut.push(label);
-        return;
-      }
-      characters += added;
+      // What becomes of a version later, such as a withdrawal, needs no room: a full file still shows it.
+      const needed = shown && !versions.has(label) ? JSON.stringify(shown).length : 0;
+      if (needed > room) return void leftOut.push(label);
+      room -= needed;
       if (shown) versions.set(label, shown);
       else versions.delete(label);
     };
@@ -105,16 +104,6 @@ export async function refreshNode(
 
 /** For 2,000 versions with 2 KB each. Eight nodes with eight pages each are written at once. */
 const maxNodeCharacters = 5_000_000;
-
-/** Without what becomes of a version later, such as a withdrawal: a full file still shows that. */
-function charactersOf(version: PublicVersion | undefined): number {
-  if (!version) return 0;
-  const { status, status_reason, status_reason_code, deprecated, downloads, ...others } = version;
-  const { host_node_extract_status, host_node_extract_reason, ...counted } = others;
-  return JSON.stringify(counted).length;
-}
-
-type Versions = Map<string | undefined, PublicVersion>;
 
 /**
  * Updates the host nodes of a version. During an extraction every written entry would trigger an update, so

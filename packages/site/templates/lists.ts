@@ -12,45 +12,31 @@ type Publisher = CatalogEntry['publisher'] & Omit<PublisherProfile, 'id'>;
 
 /** The page of a publisher with its nodes, most used first; no entries mean that it has none left. */
 export function publisherPage(site: Site, publisher: Publisher, entries: readonly CatalogEntry[]): string {
-  const {
-    id,
-    description,
-    logo,
-    website,
-    support,
-    source_code_repo: source,
-    member_names: members,
-  } = publisher;
+  const { id, description, website, support, source_code_repo: source, member_names: members } = publisher;
   const name = publisher.name || id;
+  const logo = pictureAddress(publisher.logo);
   const downloads = entries.reduce((sum, entry) => sum + (entry.downloads_90_days ?? 0), 0);
+  const isListed = entries.length > 0;
   const links = facts({
     Website: website && webLink(website),
     Support: support && webLink(support),
     'Source code': source && webLink(source),
     Members: members?.join(', '),
   });
+  const organization = { '@type': 'Organization', name, description: description || undefined, logo };
   return layout(site, {
     title: name,
     description: description || `The ${countOf(entries.length, 'node')} that ${name} publishes.`,
     path: publisherAddress(id),
-    image: pictureAddress(logo),
-    isListed: entries.length > 0,
-    script: 'page.js',
-    ...(entries.length > 0 && {
-      facts: {
-        '@type': 'Organization',
-        name,
-        ...(description && { description }),
-        logo: pictureAddress(logo),
-      },
-    }),
+    image: logo,
+    ...{ isListed, script: 'page.js', ...(isListed && { facts: organization }) },
     main: html`<div class="intro"><div class="title">${icon(logo, name, id)}<div><h1>${foreign(name)}</h1>
 <p class="by"><code>${id}</code></p></div></div>
 ${description && html`<div class="lead" dir="auto">${lines(description)}</div>`}
 <p class="meta"><span>${countOf(entries.length, 'node')}</span>${downloads > 0 && html`<span>↓ ${compactNumber(downloads)} in 90 days</span>`}</p>
 ${links && html`<section class="box profile" aria-label="Profile">${links}</section>`}</div>
 ${partStyles}<h2>Nodes</h2>
-${entries.length > 0 ? entryList(entries) : html`<p class="empty">Nothing of this publisher is offered now.</p>`}`,
+${isListed ? entryList(entries) : html`<p class="empty">Nothing of this publisher is offered now.</p>`}`,
   });
 }
 
