@@ -2,10 +2,10 @@ import { createPrivateKey, generateKeyPairSync, hash, type JsonWebKey, randomUUI
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
+import type { HttpServer, Serve } from '../processes/http-server.ts';
 import { audience, ciIssuerName, issuerName, localAddress, localEnvironment, ports } from './addresses.ts';
 import developmentKey from './development-key.json' with { type: 'json' };
-import { localOnly } from './local-only.ts';
+import { rejectForeign, startLocalServer } from './local-only.ts';
 import { createSignIn } from './sign-in.ts';
 
 export interface SigningKey {
@@ -121,20 +121,17 @@ export function startIssuer(port: number, key: SigningKey): Promise<HttpServer> 
     [signingKeyPath]: key,
   };
   const signIn = createSignIn((person, expiresInSeconds) => issueToken(key, { ...person, expiresInSeconds }));
-  const programs = localOnly(({ url = '' }, response) => {
-    const content = contents[url];
-    response.writeHead(content ? 200 : 404, { 'content-type': 'application/json' });
+  const serve: Serve = async (request, response) => {
+    if (await signIn(request, response)) return;
+    // For programs alone.
+    const foreign = rejectForeign(request);
+    const content = foreign === undefined ? contents[String(request.url)] : undefined;
+    response.writeHead(foreign ?? (content ? 200 : 404), { 'content-type': 'application/json' });
     response.end(JSON.stringify(content ?? {}));
-  });
+  };
   // No page of a publisher: it could sign a person in as somebody else.
   const pages = [ports.issuer, ports.pages, ports.account].map((each) => new URL(localAddress(each)).origin);
-  const people = localOnly(
-    async (request, response) => {
-      if (!(await signIn(request, response))) programs(request, response);
-    },
-    ({ origin }) => pages.includes(origin),
-  );
-  return startHttpServer(people, port);
+  return startLocalServer(port, serve, ({ origin }) => pages.includes(origin));
 }
 
 /** The key of the stack that runs with this port offset; undefined if there is none. */

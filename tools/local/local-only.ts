@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Serve } from '../processes/http-server.ts';
+import { type HttpServer, type Serve, startHttpServer } from '../processes/http-server.ts';
 
 const localNames = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -19,12 +19,16 @@ export function rejectForeign(
   return origin && allows(origin, host) ? undefined : 403;
 }
 
-/** The same server for programs of this machine, and for the allowed pages. */
-export function localOnly(serve: Serve, allows?: Parameters<typeof rejectForeign>[1]): Serve {
-  return (request, response) => {
+/** Serves programs of this machine, and the allowed pages. */
+export function startLocalServer(
+  port: number,
+  serve: Serve,
+  allows?: Parameters<typeof rejectForeign>[1],
+): Promise<HttpServer> {
+  return startHttpServer((request, response) => {
     const foreign = rejectForeign(request, allows);
     return foreign === undefined ? serve(request, response) : response.writeHead(foreign).end();
-  };
+  }, port);
 }
 
 /** A page of this machine, on any port. */

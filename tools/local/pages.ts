@@ -8,11 +8,11 @@ import { loadPaidContracts } from '../../infra/operations.ts';
 import { ceilingOf } from '../../lib/attempts/price.ts';
 import { parseObject } from '../../lib/json.ts';
 import { referencePage } from '../openapi/reference-page.ts';
-import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
+import type { HttpServer } from '../processes/http-server.ts';
 import { notificationPublicKey } from './addresses.ts';
 import { demo } from './demo.ts';
 import { demoArchive } from './demo-archive.ts';
-import { isOwnPage, localOnly } from './local-only.ts';
+import { isOwnPage, startLocalServer } from './local-only.ts';
 import type { RequestLog } from './request-log.ts';
 import { studioConfig, studioNav, studioPage, tryPage } from './studio-files.ts';
 
@@ -39,11 +39,11 @@ const swaggerFiles = ['swagger-ui-bundle.js', 'swagger-ui.css'];
  */
 export async function startPages(pages: Pages): Promise<HttpServer> {
   const routes = await routesOf(pages);
-  const serve = localOnly((request, response) => {
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (request.url === '/requests') return follow(pages.requests, request, response);
     answer(routes, request, response).catch(() => response.writeHead(500).end());
-  }, isOwnPage);
-  return startHttpServer(serve, pages.port);
+  };
+  return startLocalServer(pages.port, serve, isOwnPage);
 }
 
 type Routes = Record<string, (url: URL, body: string) => Page | Promise<Page>>;

@@ -3,9 +3,9 @@ import { createReadStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
+import type { HttpServer, Serve } from '../processes/http-server.ts';
 import { type Cors, corsHeaders, preflightHeaders } from './cors.ts';
-import { isLocalPage, localOnly } from './local-only.ts';
+import { isLocalPage, startLocalServer } from './local-only.ts';
 import { xml } from './s3-bodies.ts';
 import { ruleFor } from './s3-cors.ts';
 import { S3Objects } from './s3-objects.ts';
@@ -32,7 +32,7 @@ export async function startS3(
   for (const name of ['', bucketName, ...(bucketName === '' ? [] : [`${bucketName}-logs`])])
     await mkdir(`${directory}/${name}`, { recursive: true });
   const s3 = new S3(new S3Objects(directory), denialOf, (message) => uploads?.send(message));
-  const serve = localOnly(async (request, response) => {
+  const serve: Serve = async (request, response) => {
     // By the clock that checks signatures, so that the SDK can adjust its own to it.
     response.setHeader('date', new Date().toUTCString());
     const rule = request.headers.origin === undefined ? undefined : await ruleFor(request);
@@ -48,8 +48,8 @@ export async function startS3(
       const seen = hidden === undefined ? error : accessDenied(hidden);
       await send(request, response, toAnswer(seen), cors);
     }
-  }, isLocalPage);
-  return startHttpServer(serve, port);
+  };
+  return startLocalServer(port, serve, isLocalPage);
 }
 
 function preflight(rule: Cors | undefined, request: IncomingMessage): Answer {

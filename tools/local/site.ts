@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type BuiltFile, buildSite, unknownPath } from '@node-registry/site/build';
 import { currentSite } from '../../lib/index/site.ts';
-import { type HttpServer, startHttpServer } from '../processes/http-server.ts';
+import type { HttpServer } from '../processes/http-server.ts';
 import { bucketName } from './addresses.ts';
-import { isOwnPage, localOnly } from './local-only.ts';
+import { isOwnPage, startLocalServer } from './local-only.ts';
 import { leadAddress } from './page-addresses.ts';
 
 /**
@@ -25,10 +25,9 @@ export async function startSite(port: number, s3Url: string): Promise<HttpServer
     response.writeHead(found?.path === unknownPath ? 404 : 200, headers);
     response.end(request.method === 'HEAD' ? undefined : found?.content);
   };
-  const serve = localOnly((request, response) => {
+  const serve = (request: IncomingMessage, response: ServerResponse) =>
     answer(request, response).catch(() => response.writeHead(500).end());
-  }, isOwnPage);
-  return startHttpServer(serve, port);
+  return startLocalServer(port, serve, isOwnPage);
 }
 
 async function readStored(s3Url: string, path: string): Promise<Omit<BuiltFile, 'cacheControl'> | undefined> {

@@ -3,8 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import * as z from 'zod/mini';
 import { parseObject } from '../../lib/json.ts';
-import { startHttpServer } from '../processes/http-server.ts';
-import { localOnly } from './local-only.ts';
+import { startLocalServer } from './local-only.ts';
 import { Queue } from './sqs-queue.ts';
 
 /*
@@ -46,13 +45,12 @@ export async function startSqs(port: number, visibilitySeconds: Record<string, n
     ([name, seconds]) => [name, new Queue(seconds)] as const,
   );
   const queues = new Map(named);
-  const serve = localOnly(async (request, response) => {
+  const { url, stop } = await startLocalServer(port, async (request, response) => {
     const body = await text(request);
     const [status, content] = answerTo(queues, request, body, denialOf?.(request, body));
     const type = { 'content-type': 'application/x-amz-json-1.0' };
     response.writeHead(status, type).end(JSON.stringify(content));
   });
-  const { url, stop } = await startHttpServer(serve, port);
   return {
     url,
     queueUrl: (name: string) => `${url}/${account}/${name}`,

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { parseObject } from '../../lib/json.ts';
-import { localOnly } from '../local/local-only.ts';
-import { startHttpServer } from '../processes/http-server.ts';
+import { startLocalServer } from '../local/local-only.ts';
 import { type Misbehavior, misbehaviors } from './misbehaviors.ts';
 import { promptWordsHelp } from './prompt-words.ts';
 import { Simulation } from './simulation.ts';
@@ -28,14 +27,13 @@ export async function startSimulators({
   hasEveryFilm = false,
 }: Settings = {}) {
   const simulation = new Simulation({ keys, tickMs, hasEveryFilm });
-  const serve = localOnly(async (request, response) => {
+  const server = await startLocalServer(port, async (request, response) => {
     const body = await text(request);
     const media = request.method === 'GET' && /^\/media\/[\w-]+\.(png|webm)$/.exec(request.url ?? '')?.[1];
     if (media) await showMedia(response, media);
     else if (request.url?.startsWith('/control')) answerControl(simulation, request, response, body);
     else await simulation.answer(request, response, body);
   });
-  const server = await startHttpServer(serve, port);
   simulation.tasks.baseUrl = server.url;
   const stop = () => {
     simulation.stop();
