@@ -1,20 +1,15 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Part } from '../../infra/plugins/references.ts';
 import { upperFirst } from '../../infra/template/alarm-resources.ts';
 import { asText } from './intrinsics.ts';
 import { loadPaidContracts } from '../../infra/operations.ts';
 import { isServed, ownStatements, ownText } from '../support/rights.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
-import { type Packaged, packagedStage, properties, type Template } from './packaging.ts';
+import { packagedStage, properties, type Template } from './packaging.ts';
 
 const paid = await loadPaidContracts();
 
-let stage: Packaged;
-let direct: Packaged;
-
-beforeAll(async () => {
-  [stage, direct] = await Promise.all([packagedStage('full'), packagedStage('direct')]);
-});
+const [stage, direct] = await Promise.all([packagedStage('full'), packagedStage('direct')]);
 
 interface Statement {
   Effect: string;
