@@ -21,9 +21,9 @@ export type { ExtractedNode, ReadHostNode } from './describe-node.ts';
  * of Python: it follows imports, loops, decorators and classes, and if a value depends on the world outside,
  * it is *unknown* instead of guessed. Nothing here reads a file, a clock, the network or the environment.
  *
- * values/ has Python's values, including `Unknown`, and how they compare, join and print; types/ the built-in
- * types; language/ statements, expressions and both ways of an unknown condition; library/ the parts of
- * Python's library that packs use; host/ models of the host application; modules.ts the pack's own modules;
+ * values/ has Python's values, including `Unknown`, how they compare and print, and both ways of an unknown
+ * condition; types/ the built-in types; language/ statements and expressions; library/ the parts of Python's
+ * library that packs use; host/ models of the host application; modules.ts the pack's own modules;
  * describe-node.ts reads one class.
  *
  * It leaves open anything from an outside package (which may do anything, including to a list or dict passed

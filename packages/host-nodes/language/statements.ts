@@ -15,12 +15,11 @@ import { Class, Func, Instance } from '../values/objects.ts';
 import { Several, Tuple, Unknown } from '../values/plain.ts';
 import { assign, readName, remove, writeName } from './names.ts';
 import { defineClass } from './classes.ts';
-import { branch, proceed, settle } from './branches.ts';
+import { branch, join, proceed, settle } from '../values/branches.ts';
 import { defineFunction, type Definition } from './functions.ts';
 import { inPlace } from './operators.ts';
 import { item, setItem } from './subscripts.ts';
 import { partsOf } from '../source.ts';
-import { join } from '../values/join.ts';
 import { findAttribute } from './attributes.ts';
 
 type Node<Kind extends StmtNode['nodeType']> = Extract<StmtNode, { nodeType: Kind }>;

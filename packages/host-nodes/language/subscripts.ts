@@ -10,7 +10,7 @@ import {
   slicePart,
 } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
-import { join } from '../values/join.ts';
+import { join } from '../values/branches.ts';
 import { Dict, List, type Machine, type Value } from '../values/values.ts';
 import { Class, Func, Instance } from '../values/objects.ts';
 import { isCounted, Range, Slice, Tuple, Unknown } from '../values/plain.ts';

@@ -14,7 +14,7 @@ import {
   Tuple,
   Unknown,
 } from '../values/plain.ts';
-import { join } from '../values/join.ts';
+import { join } from '../values/branches.ts';
 import {
   Dict,
   type Keywords,

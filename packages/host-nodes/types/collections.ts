@@ -13,7 +13,7 @@ import {
 } from '../values/access.ts';
 import { type Methods, raise } from '../values/builtin-types.ts';
 import { compare, contains, equal, setOf } from '../values/equality.ts';
-import { join } from '../values/join.ts';
+import { join } from '../values/branches.ts';
 import {
   Dict,
   type Entry,

@@ -12,7 +12,7 @@ import {
   Store,
   type Value,
 } from './values.ts';
-import { join } from './join.ts';
+import { join } from './branches.ts';
 
 /*
  * Reads and writes dicts, sets and namespaces. Equal Python keys have the same text, different ones different
