@@ -95,7 +95,7 @@ ${notice('warn', html`Version ${foreign(label)} of this node is not offered any 
   const banner = isOfNode && pictureAddress(node.banner_url);
   const logs = isOfNode ? node.versions.filter((each) => !isWithdrawn(each)) : [version];
   const all: Part[] = [
-    { id: 'readme', name: 'Read me', content: readme?.text && readmePart(readme, nameOf(node)) },
+    { id: 'readme', name: 'Read me', content: isOfNode && readme?.text && readmePart(readme, nameOf(node)) },
     { id: 'host-nodes', name: 'Host nodes', ...(version && hostNodeSection(hostNodes)) },
     { id: 'versions', name: 'Versions', count: node.versions.length, content: isOfNode && versionList(node) },
     { id: 'needs', name: 'Needs', count: version?.dependencies?.length, content: version && needs(version) },

@@ -1,3 +1,4 @@
+import type { IndexedNode } from '@node-registry/registry-rules/schemas/index-files';
 import { type Content, html, type Markup } from './markup.ts';
 import { foreign, lines } from './text.ts';
 
@@ -16,36 +17,25 @@ function languageOf(tag: string): { tag: string; name: string } | undefined {
   }
 }
 
-/** The strings of each language: by field, or one that describes the node. */
-function textsOf(translations: unknown): [language: string, texts: [field: string, text: string][]][] {
-  if (typeof translations !== 'object' || translations === null) return [];
-  return Object.entries(translations)
-    .slice(0, maxLanguages)
-    .map(([language, value]) => {
-      const fields = Object.entries(
-        typeof value === 'object' && value !== null ? value : { description: value },
-      );
-      const texts = fields.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-      return [language, texts.slice(0, maxFields)];
-    });
-}
-
 /**
- * A node's texts in other languages, each named in words. The script puts the name and description of the
- * visitor's language in their places.
+ * A node's texts in other languages, each named in words: by field, or one that describes the node. The script puts the
+ * name and description of the visitor's language in their places.
  */
-export function translationList(translations: unknown): Content {
-  const items = textsOf(translations).flatMap(([key, texts]): Markup[] => {
+export function translationList(translations: IndexedNode['translations']): Content {
+  const languages = Object.entries(translations ?? {}).slice(0, maxLanguages);
+  const items = languages.flatMap(([key, value]) => {
+    const fields = typeof value === 'object' && value !== null ? value : { description: value };
+    const texts = Object.entries<unknown>(fields).filter(([, text]) => typeof text === 'string');
     if (texts.length === 0) return [];
     const language = languageOf(key);
     const lang = language && html` lang="${language.tag}"`;
-    const rows = texts.map(
-      ([field, text]) =>
-        html`<div><dt>${inWords(field)}</dt><dd data-field="${field}"${lang} dir="auto">${lines(text)}</dd></div>`,
-    );
-    return [
-      html`<details class="translation"${lang && html` data-language="${language?.tag}"`}><summary>${foreign(language?.name ?? key)}</summary><dl class="stacked">${rows}</dl></details>`,
-    ];
+    const rows = texts
+      .slice(0, maxFields)
+      .map(
+        ([field, text]) =>
+          html`<div><dt>${inWords(field)}</dt><dd data-field="${field}"${lang} dir="auto">${lines(String(text))}</dd></div>`,
+      );
+    return html`<details class="translation"${lang && html` data-language="${language?.tag}"`}><summary>${foreign(language?.name ?? key)}</summary><dl class="stacked">${rows}</dl></details>`;
   });
   return items.length === 0 ? undefined : items;
 }

@@ -29,19 +29,15 @@ export function leadAddress(uri: string, querystring: object = {}): string {
 /** The files of an index and its pages, as `writeIndex` and `writeCatalog` write them. */
 function indexFiles(listed: readonly Listed[]): Map<string, string> {
   const entries = entriesOf(listed).sort(byUse);
-  const files = new Map([
-    [
-      paths.configPath,
-      JSON.stringify({ version: 1, catalog_pieces: pieces, updated_at: '2026-11-22T12:00:00.000Z' }),
-    ],
-    [paths.topPath, JSON.stringify({ nodes: entries.slice(0, 100) })],
-  ]);
+  const files = new Map<string, string>();
+  const put = (path: string, content: object) => files.set(path, JSON.stringify(content));
+  put(paths.configPath, { version: 1, catalog_pieces: pieces, updated_at: '2026-11-22T12:00:00.000Z' });
+  put(paths.topPath, { nodes: entries.slice(0, 100) });
   const byPiece = Map.groupBy(entries, ({ id }) => paths.pieceOf(id, pieces));
   for (let piece = 0; piece < pieces; piece += 1)
-    files.set(paths.catalogPath(pieces, piece), JSON.stringify({ nodes: byPiece.get(piece) ?? [] }));
-  for (const [piece, content] of searchPiecesOf(entries))
-    files.set(paths.searchPiecePath(piece), JSON.stringify(content));
-  for (const { node } of listed) files.set(paths.nodePath(String(node.id)), JSON.stringify(node));
+    put(paths.catalogPath(pieces, piece), { nodes: byPiece.get(piece) ?? [] });
+  for (const [piece, content] of searchPiecesOf(entries)) put(paths.searchPiecePath(piece), content);
+  for (const { node } of listed) put(paths.nodePath(String(node.id)), node);
   for (const item of listed.slice(0, 100)) {
     const [id, own] = [String(item.node.id), filesOf(item)];
     files.set(paths.nodePagePath(id), nodePage(plainSite, own));
