@@ -1,5 +1,5 @@
 import type { EventBridgeEvent, S3Event } from 'aws-lambda';
-import { queueAt } from '../aws/queue.ts';
+import { sendMessages } from '../aws/queue.ts';
 import { decodeKey } from '../bucket/object-keys.ts';
 import * as config from '../config.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
@@ -21,8 +21,6 @@ type CountEvent = S3Event | EventBridgeEvent<'Scheduled Event', unknown>;
 
 const atOnce = 32;
 const keysPerMessage = 100;
-
-const sendMessages = queueAt(() => config.indexQueue().INDEX_QUEUE_URL);
 
 /** Handles the events of the log bucket, and the daily schedule that adds up the counted files. */
 export async function countLogs(event: CountEvent, invocation: EventInvocation): Promise<void> {
@@ -71,5 +69,5 @@ async function addUp(context: Context): Promise<void> {
 /** The stream doesn't pass numbers on, so the index's own queue writes the files of these nodes. */
 export function refreshIndex(context: Context, keys: readonly Key[]): Promise<void> {
   const messages = inParts(keys, keysPerMessage).map((part) => ({ body: { keys: part }, group: 'numbers' }));
-  return sendMessages(context, messages);
+  return sendMessages(context, config.indexQueue().INDEX_QUEUE_URL, messages);
 }

@@ -1,5 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { type NewMessage, queueAt } from '../aws/queue.ts';
+import { type NewMessage, sendMessages } from '../aws/queue.ts';
 import { maxFilesAtOnce } from '../bucket/public-file.ts';
 import * as config from '../config.ts';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
@@ -26,8 +26,6 @@ import { refreshHostNodes, refreshNode, refreshReadme, TooLargeForIndex } from '
  * cost each publish a second write, by a function that may write no record. If both are lost, `index rebuild` makes all
  * files from the table; the age of what the stream brings, and a heartbeat, say so.
  */
-
-const sendMessages = queueAt(() => config.indexQueue().INDEX_QUEUE_URL);
 
 /** A publisher with more nodes, or a node with more versions, is handed on in parts of this size. */
 const partSize = 20;
@@ -66,7 +64,7 @@ async function followStream(context: Context, event: DynamoDBStreamEvent): Promi
   try {
     const deadline = Math.min(context.deadline, Date.now() + streamMs + handOnMs);
     const { parts, failed, ...counts } = await writeChanges({ ...context, deadline }, keys);
-    await sendMessages(context, [...parts, ...failed]);
+    await sendMessages(context, config.indexQueue().INDEX_QUEUE_URL, [...parts, ...failed]);
     log('info', 'index', {
       records: event.Records.length,
       ...counts,
@@ -90,7 +88,7 @@ async function takeMessages(context: Context, { Records }: SQSEvent): Promise<SQ
     try {
       const { keys }: { keys: Key[] } = JSON.parse(body);
       const { parts, failed, ...counts } = await writeChanges(context, keys);
-      await sendMessages(context, parts);
+      await sendMessages(context, config.indexQueue().INDEX_QUEUE_URL, parts);
       log('info', 'index', { records: keys.length, ...counts, failed: failed.length });
       if (failed.length === 0) continue;
     } catch (error) {

@@ -1,13 +1,9 @@
-import { queueAt } from '../aws/queue.ts';
+import { sendMessages } from '../aws/queue.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { describeError, log } from '../log.ts';
 import { keyOf } from '../store/keys.ts';
-import { type LaneName, laneNames, type Owing } from './lanes.ts';
-
-const senders = new Map(
-  laneNames.map((lane) => [lane, queueAt(() => config.work().WORK_QUEUES + lane)] as const),
-);
+import type { LaneName, Owing } from './lanes.ts';
 
 /** Sends messages about items. A message whose try has begun by then is ignored; without tries, it begins another one. */
 export async function send(
@@ -16,14 +12,12 @@ export async function send(
   items: readonly Owing[],
   delaySeconds = 0,
 ): Promise<void> {
-  await senders.get(lane)?.(
-    context,
-    items.map((item) => ({
-      body: { ...keyOf(item), tries: item.tries },
-      ...(item.group !== undefined && { group: item.group }),
-      delaySeconds,
-    })),
-  );
+  const messages = items.map((item) => ({
+    body: { ...keyOf(item), tries: item.tries },
+    group: item.group,
+    delaySeconds,
+  }));
+  await sendMessages(context, config.work().WORK_QUEUES + lane, messages);
 }
 
 /** The item is stored and listed, so a failure only delays it. */

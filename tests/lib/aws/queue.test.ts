@@ -1,6 +1,7 @@
 import { json } from 'node:stream/consumers';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { queueAt } from '../../../lib/aws/queue.ts';
+import { type NewMessage, sendMessages } from '../../../lib/aws/queue.ts';
+import type { Context } from '../../../lib/context.ts';
 import { serve } from '../../support/serve.ts';
 import { outwait, startSilentServer } from '../../support/silent-server.ts';
 
@@ -13,7 +14,7 @@ const server = await serve(async (request, response) => {
   response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(content));
 });
 const url = `${server.url}/000000000000/queue`;
-const send = queueAt(() => url);
+const send = (context: Context, messages: NewMessage[]) => sendMessages(context, url, messages);
 const soon = () => ({ deadline: Date.now() + 60_000 });
 const messages = [{ body: { id: 1 }, group: 'olga', delaySeconds: 900 }, { body: 'text' }];
 
@@ -21,7 +22,7 @@ beforeEach(() => {
   asked.length = 0;
 });
 
-describe('queueAt', () => {
+describe('sendMessages', () => {
   test('sends all messages in one request, each with its group and its delay', async () => {
     await send(soon(), messages);
 
@@ -62,7 +63,7 @@ describe('queueAt', () => {
 
   test('waits two seconds at each of three tries for a queue that never answers', async () => {
     const silent = await startSilentServer();
-    const sending = () => queueAt(() => silent.url)(soon(), messages);
+    const sending = () => sendMessages(soon(), silent.url, messages);
     const { error, ms } = await outwait(silent, sending, { leapMs: 1900, maxMs: 20_000 });
 
     expect([silent.asked, error]).toEqual([3, expect.any(Error)]);
@@ -72,7 +73,7 @@ describe('queueAt', () => {
 
   test('waits for such a queue no longer than until the deadline', async () => {
     const silent = await startSilentServer();
-    const sending = queueAt(() => silent.url)({ deadline: Date.now() + 100 }, messages);
+    const sending = sendMessages({ deadline: Date.now() + 100 }, silent.url, messages);
 
     await expect(sending).rejects.toThrow();
     expect(silent.asked).toBe(1);
