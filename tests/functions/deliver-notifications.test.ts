@@ -143,15 +143,6 @@ describe('a notification', () => {
     expect(await storedNotification(written)).toMatchObject({ result: 'delivered', last_status: 200 });
   });
 
-  test('gives a notification up at once if its address may not be called', async () => {
-    const written = await writeNotification('http://169.254.169.254/latest/meta-data/');
-    stopDate(Date.now() + 60_000);
-    await run();
-
-    const failed = { result: 'failed', tries: 1, last_error: 'address_rejected', pending_since: now() };
-    expect(await storedNotification(written)).toMatchObject({ ...failed, pending_shard: 'deliver-given-up' });
-  });
-
   test('stays delivered if another of its tries ends otherwise', async () => {
     const meanwhile = await startHttpServer(async (_, response) => {
       const delivered = { ...owesNothing, result: 'delivered', delivered_at: now() } as const;

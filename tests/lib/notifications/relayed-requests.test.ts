@@ -111,21 +111,6 @@ describe('a paid request whose caller gives an address, if notifications are rel
     expect(await storedItem(day)).toMatchObject({ caller });
   });
 
-  test('replays a request with its key without a second secret or write', async () => {
-    const user = await spender();
-    const first = await payRelayed(user, 'text-to-video', { 'idempotency-key': 'k2' });
-    const { result, requests } = await countRequests(() =>
-      payRelayed(user, 'text-to-video', { 'idempotency-key': 'k2' }),
-    );
-
-    expect([result.status, result.text]).toEqual([200, first.text]);
-    expect(result.headers).toMatchObject({ 'idempotent-replayed': 'true', link: first.headers.link });
-    expect(simulation.received).toHaveLength(1);
-    expect(lines('request').at(-1)).toMatchObject({ idempotent_replay: true });
-    // The attempt to take the key.
-    expect(requests).toEqual(['PutItemCommand']);
-  });
-
   test.each(proxyNames)(
     'rejects %s by the name of the field, and stores and sends nothing, if no notification could be sent to it',
     async (name) => {
