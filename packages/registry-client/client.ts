@@ -1,8 +1,7 @@
 import { createAccount } from './account.ts';
-import { type PublishInput, type Published, findVersion, type PublishOptions, publish } from './publish.ts';
+import { findVersion, publish, type Published, type PublishInput, type PublishOptions } from './publish.ts';
 import { createPaidClient } from './paid-client.ts';
-import { type Call, freshKey, hostNodeSegment, segment } from './request.ts';
-import { retriedWhole } from './continuations.ts';
+import { type Call, freshKey, hostNodeSegment, retriedWhole, segment } from './request.ts';
 import { readIndex } from './public-index.ts';
 import { send } from './send.ts';
 import { type ClientOptions, clientSettings } from './settings.ts';
@@ -57,7 +56,7 @@ export { type ErrorCode, RegistryError, userMessageOf, userMessages } from './re
 export { createPaidClient, type PaidClient } from './paid-client.ts';
 export type { AccessToken, ClientOptions, Fetch, Retry, SendOptions } from './settings.ts';
 export type { Downloadable } from './download.ts';
-export { ignoredFieldsOf, type RateLimit, rateLimitsOf, statusUrlOf } from './answer-facts.ts';
+export { ignoredFieldsOf, type RateLimit, rateLimitsOf, statusUrlOf } from './read-answer.ts';
 export type { Creation, FinishedTask, TaskProgress, WaitOptions } from './tasks.ts';
 export type {
   Body,

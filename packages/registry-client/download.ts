@@ -1,8 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { hexOf } from './hex.ts';
-import { isAbsent, readText } from './read-text.ts';
+import { hexOf, supported } from './request.ts';
+import { isAbsent, readText } from './read-answer.ts';
 import { RegistryError } from './registry-error.ts';
-import { supported } from './request.ts';
 import type { Settings } from './settings.ts';
 import { within } from './within.ts';
 

@@ -1,6 +1,5 @@
-import { sha256Of } from './hex.ts';
+import { invalid, sha256Of } from './request.ts';
 import { RegistryError } from './registry-error.ts';
-import { invalid } from './request.ts';
 import type { Fetch } from './settings.ts';
 
 /** An image from a caller: a URL or base64 data, or the bytes themselves. */

@@ -1,8 +1,6 @@
-import { sha256Of } from './hex.ts';
+import { addFacts, jsonOf, sha256Of } from './request.ts';
 import { memory, type OrderRecord, type OrderStore } from './order-store.ts';
-import { addFacts } from './continuations.ts';
 import { RegistryError } from './registry-error.ts';
-import { jsonOf } from './request.ts';
 
 /** The service forgets a key after 24 hours, and would sell the order again. Clocks may differ. */
 const keyMs = 23 * 3_600_000;

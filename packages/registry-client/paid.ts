@@ -1,14 +1,13 @@
-import { creditsOf, ignoredFieldsOf, type RateLimit, rateLimitsOf, statusUrlOf } from './answer-facts.ts';
-import { type UploadProgress, uploadImages, type WithImages, withoutBytes } from './images.ts';
+import { creditsOf, ignoredFieldsOf, type RateLimit, rateLimitsOf, statusUrlOf } from './read-answer.ts';
+import { uploadImages, type UploadProgress, type WithImages, withoutBytes } from './images.ts';
 import type { OrderRecord } from './order-store.ts';
 import { digestOf, hasStatus, Orders, requireLivingKey } from './orders.ts';
-import { addFacts, isUnsent } from './continuations.ts';
+import { addFacts, type Call, freshKey, invalid, isUnsent } from './request.ts';
 import { RegistryError } from './registry-error.ts';
-import { type Call, freshKey, invalid } from './request.ts';
 import { send } from './send.ts';
 import type { Fetch, Settings } from './settings.ts';
-import { type FinishedTask, requireWait, type WaitOptions, waitForTask } from './tasks.ts';
-import type { Body, KeyedOptions, operations, Reply } from './types.ts';
+import { type FinishedTask, requireWait, waitForTask, type WaitOptions } from './tasks.ts';
+import type { Body, KeyedOptions, Reply, operations } from './types.ts';
 
 /** The operations whose responses name their cost. */
 type PaidOperation = {

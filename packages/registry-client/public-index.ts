@@ -1,6 +1,6 @@
-import { blobOf, type Downloadable, download } from './download.ts';
+import { blobOf, download, type Downloadable } from './download.ts';
 import type { components } from './openapi.ts';
-import { isAbsent, parsed } from './read-text.ts';
+import { isAbsent, parsed } from './read-answer.ts';
 import { RegistryError } from './registry-error.ts';
 import type { searchOver } from './search.ts';
 import { supported } from './request.ts';

@@ -1,4 +1,4 @@
-import { sha256Of } from './hex.ts';
+import { sha256Of } from './request.ts';
 import { RegistryError } from './registry-error.ts';
 import { becauseOf, codeIn, tokenOf } from './send.ts';
 import { type AccessToken, type Fetch, milliseconds, type SendOptions, type Settings } from './settings.ts';

@@ -1,5 +1,4 @@
-import { hexOf } from './hex.ts';
-import { RegistryError } from './registry-error.ts';
+import { type Continuation, RegistryError } from './registry-error.ts';
 import type { Settings } from './settings.ts';
 import type { CallOptions } from './types.ts';
 
@@ -96,4 +95,33 @@ export function freshKey(): string {
 /** Older Workers throw for options that they lack. */
 export function supported(options: RequestInit): RequestInit {
   return Object.fromEntries(Object.entries(options).filter(([name]) => name in Request.prototype));
+}
+
+export function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** In a browser only on pages that came over https or from this machine. */
+export async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
+}
+
+/* How the caller of a failed call goes on. */
+
+/** Adds facts to an error that only its callers know. */
+export function addFacts(error: RegistryError, facts: Continuation): RegistryError {
+  return Object.assign(error, facts);
+}
+
+/** Nothing left this machine, and nothing will. */
+export function isUnsent({ code, status }: RegistryError): boolean {
+  return status === undefined && /^(?:invalid_request|idempotency_mismatch|order_expired)$/.test(code);
+}
+
+/** The errors of a call retry the whole of it. */
+export async function retriedWhole<Result>(call: () => Promise<Result>): Promise<Result> {
+  return call().catch((error: unknown) => {
+    if (!(error instanceof RegistryError) || isUnsent(error)) throw error;
+    throw addFacts(error, { retry: () => retriedWhole(call) });
+  });
 }

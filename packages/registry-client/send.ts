@@ -1,8 +1,6 @@
-import { type Rejection, readAnswer, unendingAnswer } from './read-answer.ts';
-import { readText } from './read-text.ts';
-import { addFacts } from './continuations.ts';
+import { readAnswer, readText, type Rejection, unendingAnswer } from './read-answer.ts';
+import { addFacts, type Call, requestOf } from './request.ts';
 import { RegistryError } from './registry-error.ts';
-import { type Call, requestOf } from './request.ts';
 import { type AccessToken, type Settings, settingsWith } from './settings.ts';
 import type { CallOptions } from './types.ts';
 import { pause, within } from './within.ts';

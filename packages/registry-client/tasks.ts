@@ -1,5 +1,5 @@
 import type { components } from './openapi.ts';
-import { isAbsent, parsed } from './read-text.ts';
+import { isAbsent, parsed } from './read-answer.ts';
 import { type ErrorCode, RegistryError } from './registry-error.ts';
 import { supported } from './request.ts';
 import { textAt } from './send.ts';
