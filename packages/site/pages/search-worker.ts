@@ -2,7 +2,7 @@ import { plain, words } from '@node-registry/registry-client/search-words';
 import { foldNodeId } from '@node-registry/registry-rules/fold-node-id';
 import type { CatalogEntry, IndexedNode } from '@node-registry/registry-rules/schemas/index-files';
 import type { SearchPiece } from '../search-pieces.ts';
-import { entryOf } from '../templates/entry.ts';
+import { entryOf, frequentTags } from '../templates/entry.ts';
 import { runsOn } from '../templates/runs-on.ts';
 import { type Filters, findInPieces, isShort } from './find-in-pieces.ts';
 
@@ -101,7 +101,12 @@ async function answer(question: Question, tell: Tell): Promise<void> {
     const all = await topNodes();
     const found = all.filter((entry) => isIn(entry, typed) && fits(entry, question));
     if (all.length > 0)
-      return tell({ found: found.slice(0, wanted), count: found.length, isTop: true, tags: tagsOf(all) });
+      return tell({
+        found: found.slice(0, wanted),
+        count: found.length,
+        isTop: true,
+        tags: frequentTags(all, maxTags),
+      });
   }
   tell({ isSlow: true });
   // The next letter may give results for the text being typed.
@@ -110,7 +115,7 @@ async function answer(question: Question, tell: Tell): Promise<void> {
   const { findInCatalog } = await import('./search-catalog.js');
   const found = await findInCatalog(text, (entry) => fits(entry, question), order);
   const entries = found.slice(0, wanted).map(({ host_node_words, ...entry }) => entry);
-  tell({ found: entries, count: found.length, tags: tagsOf(found) });
+  tell({ found: entries, count: found.length, tags: frequentTags(found, maxTags) });
 }
 
 /** False if they contain nothing. */
@@ -128,17 +133,8 @@ async function tellFromPieces(question: Question, tell: Tell): Promise<boolean> 
   }
   if (found.length === 0) return false;
   tell({ found, count: ids.length - read + found.length, isCut });
-  tell({ tags: tagsOf(await topNodes()) });
+  tell({ tags: frequentTags(await topNodes(), maxTags) });
   return true;
-}
-
-function tagsOf(entries: readonly CatalogEntry[]): string[] {
-  const counts = new Map<string, number>();
-  for (const { tags = [] } of entries) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
-  return [...counts]
-    .sort(([, a], [, b]) => b - a)
-    .slice(0, maxTags)
-    .map(([tag]) => tag);
 }
 
 addEventListener('message', async ({ data }: MessageEvent<Question>) => {

@@ -88,3 +88,11 @@ export function tagList(tags: readonly string[], shown: number, isFolded = false
   if (rest.length === 0 || !isFolded) return list;
   return html`${list}<details><summary>${countOf(rest.length, 'more tag')}</summary><ul class="chips">${rest}</ul></details>`;
 }
+
+/** The tags of these nodes, most frequent first. */
+export function frequentTags(entries: readonly CatalogEntry[], max: number): string[] {
+  const counts = new Map<string, number>();
+  for (const { tags = [] } of entries) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  const sorted = [...counts].sort(([, a], [, b]) => b - a).slice(0, max);
+  return sorted.map(([tag]) => tag);
+}

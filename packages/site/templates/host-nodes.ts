@@ -51,8 +51,13 @@ function hostNodeCard(node: HostNode): Markup {
   const name = node.host_node_name ?? '';
   const { inputs, widgets, outputs, isComplete } = readHostNode(node);
   const isUnknown = !isComplete && outputs.length === 0;
+  const states = [
+    node.deprecated && badge('Deprecated', 'warn'),
+    node.experimental && badge('Experimental', 'warn'),
+    node.policy === 'HostNodePolicyLocalOnly' && badge('Local only'),
+  ];
   return html`<li class="host-node">
-<div class="head"><h3>${foreign(cut(node.display_name || name))}</h3>${statesOf(node)}</div>
+<div class="head"><h3>${foreign(cut(node.display_name || name))}</h3>${states}</div>
 <div class="sockets">${socketList('Inputs', inputs)}${socketList('Outputs', outputs)}</div>
 ${widgets.length > 0 && html`<ul class="widgets" aria-label="Widgets">${widgets.map(widgetRow)}</ul>`}
 ${isUnknown && html`<p class="quiet">Its inputs and outputs are not known.</p>`}
@@ -70,14 +75,6 @@ function openList(open: readonly string[]): Markup | undefined {
   if (open.length === 0) return undefined;
   const items = open.map((each) => html`<li>${foreign(cut(each))}</li>`);
   return html`<details class="quiet"><summary>${countOf(open.length, 'value')} that its code does not show</summary><ul>${items}</ul></details>`;
-}
-
-function statesOf({ deprecated, experimental, policy }: HostNode): Markup[] {
-  return [
-    ...(deprecated ? [badge('Deprecated', 'warn')] : []),
-    ...(experimental ? [badge('Experimental', 'warn')] : []),
-    ...(policy === 'HostNodePolicyLocalOnly' ? [badge('Local only')] : []),
-  ];
 }
 
 function socketList(label: string, sockets: readonly Value[]): Markup | undefined {

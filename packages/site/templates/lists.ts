@@ -1,5 +1,5 @@
 import type { CatalogEntry, PublisherProfile } from '@node-registry/registry-rules/schemas/index-files';
-import { entryList, nodeAddress, publisherAddress, tagList } from './entry.ts';
+import { entryList, frequentTags, nodeAddress, publisherAddress, tagList } from './entry.ts';
 import { layout, partStyles, type Site } from './layout.ts';
 import { type Content, html } from './markup.ts';
 import { searchForm, searchResults } from './search-page.ts';
@@ -79,18 +79,11 @@ export function homePage(site: Site, entries: readonly CatalogEntry[]): string {
     main: html`<div class="hero"><h1>Find a node</h1>
 <p>Extensions of the host application. Read what each version brings before you install it.</p>
 ${searchForm(true)}
-<div class="home">${frequentTags(entries)}${numbersOf(entries)}</div></div>
+<div class="home">${tagList(frequentTags(entries, tagsOnHome), tagsOnHome)}${numbersOf(entries)}</div></div>
 ${searchResults(true)}
 <div class="home">${lists.map(([title, of]) => of.length > 0 && html`<h2>${title}</h2>${entryList(of.slice(0, shownOnHome))}`)}
 ${entries.length === 0 ? nothingYet : html`<p class="more"><a class="button" href="/nodes">All of the most used</a></p>`}</div>`,
   });
-}
-
-function frequentTags(entries: readonly CatalogEntry[]): Content {
-  const counts = new Map<string, number>();
-  for (const { tags = [] } of entries) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
-  const names = [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name);
-  return tagList(names.slice(0, tagsOnHome), tagsOnHome);
 }
 
 function numbersOf(entries: readonly CatalogEntry[]): Content {
