@@ -4,7 +4,6 @@ import { html } from '@node-registry/site/markup';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { promptWordsHelp } from '../simulators/prompt-words.ts';
 import { bucketName, localAddress, ports } from './addresses.ts';
-import type { Schema } from './studio/config.ts';
 
 export const studioNav = {
   Studio: '/#studio',
@@ -79,6 +78,23 @@ export async function studioConfig(apiUrl: string, values: Record<string, string
     ]),
     samplePicture: `${localAddress(ports.providers)}/media/sample.png`,
   };
+}
+
+/** A part of the OpenAPI document, without references. */
+export interface Schema {
+  type?: string | string[];
+  description?: string;
+  enum?: (string | null)[];
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
 }
 
 /** The schema without references. */

@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'preact/hooks';
-import type { Schema } from './config.ts';
+import type { Schema } from '../studio-files.ts';
 import { type Fields, nameOf } from './operations.ts';
 
 interface FieldProps {
