@@ -54,7 +54,7 @@ async function beat(context: Context): Promise<void> {
 async function handOverLane(context: Context, lane: LaneName): Promise<unknown[]> {
   const began = Date.now();
   const { perSecond }: Lane = lanes[lane];
-  const run = { due: 0, handed: 0, oldestMs: 0, unread: 0 };
+  const run = { lane, due: 0, handed: 0, oldest_owed_ms: 0 };
   const errors: unknown[] = [];
   const catchError = (error: unknown) => void errors.push(error);
   const handOverShard = async (shard: string) => {
@@ -64,7 +64,8 @@ async function handOverLane(context: Context, lane: LaneName): Promise<unknown[]
       // An account has no tries before one fails.
       const items = page.map((item) => ({ tries: 0, ...dueRecord(item) }));
       run.due += items.length;
-      run.oldestMs = Math.max(run.oldestMs, ...items.map((item) => began - Date.parse(item.pending_since)));
+      const ages = items.map((item) => began - Date.parse(item.pending_since));
+      run.oldest_owed_ms = Math.max(run.oldest_owed_ms, ...ages);
       await inParallel(inParts(items, maxMessages).entries(), batchesAtOnce, async ([index, batch]) => {
         const delaySeconds = perSecond ? Math.floor((index * maxMessages) / perSecond) : 0;
         await handOverBatch(context, lane, batch, delaySeconds).then(() => {
@@ -76,12 +77,8 @@ async function handOverLane(context: Context, lane: LaneName): Promise<unknown[]
     }
   };
   await Promise.all(shardsOf(lane).map((shard) => handOverShard(shard).catch(catchError)));
-  const counts = { lane, due: run.due, handed: run.handed, oldest_owed_ms: run.oldestMs };
-  log('info', 'hand_over', {
-    ...counts,
-    failed: errors.length,
-    ...(errors.length > 0 && describeError(errors[0])),
-  });
+  const why = errors.length > 0 && describeError(errors[0]);
+  log('info', 'hand_over', { ...run, failed: errors.length, ...why });
   return errors;
 }
 
