@@ -7,12 +7,14 @@ import { archiveLimits } from '@node-registry/registry-rules/archives/limits';
 import { didYouMean } from '../did-you-mean.ts';
 import { Failure, type Problem, rejection, throwAll } from '../failure.ts';
 import { megabytes } from '../progress.ts';
-import { encryptedByGit } from './git-attributes.ts';
+import { encryptedByGit } from './git-settings.ts';
 import { type FileList, listFiles } from './list-files.ts';
 import { importsOfLeftOut } from './python-imports.ts';
 import { type OwnFile, readOwnFile } from './own-file.ts';
-import { pathProblems } from './path-rules.ts';
 import { secretIn } from './secrets.ts';
+import { ArchiveProblem } from '@node-registry/registry-rules/archives/archive-problem';
+import { checkName, findClashes, findGitFolders } from '@node-registry/registry-rules/archives/names';
+import { printable } from '../printable.ts';
 
 export interface PackedFile {
   path: string;
@@ -201,4 +203,45 @@ function lfsPointer(content: Buffer): Buffer {
 /** A file whose content Git LFS has not fetched. */
 function isLfsPointer(content: Buffer): boolean {
   return content.length < 1024 && content.subarray(0, lfsVersion.length).equals(Buffer.from(lfsVersion));
+}
+
+/** All paths that the registry would reject after the upload, and those that must not be packed. */
+export function pathProblems(paths: readonly string[]): Problem[] {
+  const problems = paths.flatMap((path) => {
+    const message = ownProblem(path) ?? registryProblem(path);
+    return message === undefined ? [] : [{ path: printable(path), message }];
+  });
+  const clashes = [...findClashes(paths)].map(({ name, problem }) => ({
+    path: printable(name),
+    message: problem.sentence,
+  }));
+  const gitFolders = [...findGitFolders(paths)].map(({ folder, problem }) => ({
+    path: printable(folder),
+    message: problem.sentence,
+  }));
+  return [...problems, ...clashes, ...gitFolders, ...countProblems(paths.length)];
+}
+
+function ownProblem(path: string): string | undefined {
+  return path === '__proto__' ? 'has a name that cannot be packed. Rename it.' : undefined;
+}
+
+function registryProblem(path: string): string | undefined {
+  try {
+    checkName(path);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ArchiveProblem) return error.sentence;
+    throw error;
+  }
+}
+
+function countProblems(count: number): Problem[] {
+  if (count <= archiveLimits.entries) return [];
+  return [
+    {
+      path: `${count} files`,
+      message: `are too many: ${archiveLimits.entries} are allowed. Leave some out.`,
+    },
+  ];
 }

@@ -9,8 +9,7 @@ import { folder } from '@node-registry/testing/folders';
 import { dryRun, publishNode } from '@node-registry/testing/publish-node';
 import { emptyFiles, writeFiles } from '@node-registry/testing/shell';
 import type { Failure } from '../failure.ts';
-import { chooseFiles, pack } from '../files/pack.ts';
-import { pathProblems } from '../files/path-rules.ts';
+import { chooseFiles, pack, pathProblems } from '../files/pack.ts';
 import { secretIn } from '../files/secrets.ts';
 
 const rejectedPaths = (allow: string[] = []) =>
