@@ -6,7 +6,6 @@ import * as paths from '@node-registry/registry-rules/index-paths';
 import type { PublicVersion } from '@node-registry/registry-rules/schemas/index-files';
 import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
 import { drainQueue, eventOf } from '../../tools/local/consume-queue.ts';
-import { seed } from '../../tools/local/seed.ts';
 import { admin } from '../support/admin.ts';
 import { readIndexFile as read, readObject } from '../support/bucket-objects.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
@@ -40,7 +39,6 @@ const messageOf = (keys: Key[]) => eventOf([{ id: 'a-message', body: JSON.string
 
 beforeAll(async () => {
   await addPublisher('acme', {});
-  await seed();
   await follow(publisherKey('acme'));
 });
 
