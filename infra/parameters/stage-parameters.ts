@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { deployedTemplate, stackOf } from '../plugins/deployed-template.ts';
+import { deployedTemplate, rememberedIn, stackOf } from '../plugins/deployed-template.ts';
 import type { Framework } from '../plugins/framework.ts';
 import { loadPaidContracts } from '../operations.ts';
 import { parameterProblems } from './parameter-problems.ts';
 import { parameters, templateDefaults, type Values } from './parameters.ts';
-import { rememberedIn } from './remembered-parameters.ts';
 
 export const packagingCommands = ['package', 'deploy', 'deploy function'];
 

@@ -1,9 +1,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { nameRelease, deploymentProblem, release, tableState, type Table } from '../release.ts';
-import { changesBetween, rememberedIn } from '../parameters/remembered-parameters.ts';
 import { defaultsOf, givenTo, valuesOf } from '../parameters/stage-parameters.ts';
-import type { Values } from '../parameters/parameters.ts';
-import { deployedTemplate, earlierTemplate, stackOf } from './deployed-template.ts';
+import { parameters, type Values } from '../parameters/parameters.ts';
+import { deployedTemplate, earlierTemplate, rememberedIn, stackOf } from './deployed-template.ts';
 import type { Framework, Template } from './framework.ts';
 
 /*
@@ -74,4 +73,17 @@ function rejectChanges(framework: Framework, deployed: Template, given: Values |
   throw new framework.classes.Error(
     `The stack ${stackOf(framework)} was deployed with other parameters:\n  ${changes.join('\n  ')}\nNothing was sent. Add --same to take the last deployment's for those that you don't give, or --yes to accept this.`,
   );
+}
+
+/** What a deployment with other parameters would change, in sentences. */
+export function changesBetween(before: Values, now: Values, defaults: Values): string[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort();
+  return names.flatMap((name) => {
+    const [then, next] = [before, now].map((values) => values[name] || defaults[name] || '');
+    // The purpose of this one is to change.
+    if (name === 'restart' || then === next) return [];
+    if (!(name in parameters)) return [`${name}, which this release doesn't know, would fall away: ${then}`];
+    if (!now[name]) return [`${name} would fall away: ${then}`];
+    return [`${name} would be ${next}, and was ${then || 'not given'}`];
+  });
 }

@@ -1,4 +1,22 @@
+import type { Values } from '../parameters/parameters.ts';
 import type { Framework, Template } from './framework.ts';
+
+/*
+ * A deployment writes its parameters into the metadata of its template, so CloudFormation rolls both back
+ * together. The next deployment compares its own with them before it sends anything. Secrets are references.
+ */
+const key = 'NodeRegistryParameters';
+
+export function remember(template: Template, given: Values): void {
+  template.Metadata = { ...template.Metadata, [key]: given };
+}
+
+/** The parameters that a stack was deployed with. A stack without functions was never deployed as a whole. */
+export function rememberedIn({ Metadata, Resources }: Template): Values | 'none' | 'unknown' {
+  const remembered = Metadata?.[key];
+  if (remembered !== undefined) return remembered as Values;
+  return Object.values(Resources).some(({ Type }) => Type === 'AWS::Lambda::Function') ? 'unknown' : 'none';
+}
 
 export function stackOf(framework: Framework): string {
   return `${framework.service.service}-${framework.getProvider('aws').getStage()}`;
@@ -14,12 +32,8 @@ export async function deployedTemplate(framework: Framework): Promise<Template> 
     // It is empty if the first deployment stopped after its change set was created.
     return TemplateBody ? JSON.parse(TemplateBody) : { Resources: {}, Outputs: {} };
   } catch (error) {
-    const { name, message } = error as Error;
-    if (name === 'ValidationError' && message.includes('does not exist'))
-      return { Resources: {}, Outputs: {} };
-    throw new framework.classes.Error(
-      `The stack ${StackName} can't be read, so nothing was sent: ${name}: ${message}`,
-    );
+    if (/^ValidationError: .*does not exist/.test(String(error))) return { Resources: {}, Outputs: {} };
+    throw new framework.classes.Error(`The stack ${StackName} can't be read, so nothing was sent: ${error}`);
   }
 }
 
@@ -37,9 +51,8 @@ export async function earlierTemplate(framework: Framework, timestamp: string): 
     );
     return JSON.parse(String(await Body?.transformToString()));
   } catch (error) {
-    const { name, message } = error as Error;
     throw new framework.classes.Error(
-      `The template of ${timestamp} can't be read, so nothing was sent: ${name}: ${message}`,
+      `The template of ${timestamp} can't be read, so nothing was sent: ${error}`,
     );
   }
 }

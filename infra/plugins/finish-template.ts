@@ -2,7 +2,7 @@ import { foldConditions } from './fold-conditions.ts';
 import { conditionsOf } from '../template/conditions.ts';
 import { loadOperations, type Operation, slashedRoute } from '../operations.ts';
 import type { Values } from '../parameters/parameters.ts';
-import { remember } from '../parameters/remembered-parameters.ts';
+import { remember } from './deployed-template.ts';
 import { givenTo, valuesOf } from '../parameters/stage-parameters.ts';
 import type { Framework, Resource, Template } from './framework.ts';
 import { referencesOf } from './references.ts';

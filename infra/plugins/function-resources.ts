@@ -43,13 +43,10 @@ export async function addResources(framework: Framework): Promise<void> {
   const statementsOf = statementsOfAll(operations, variablesOf(operations), place);
   for (const name of service.getAllFunctions()) {
     const own = statementsOf[name];
-    if (!own) throw new classes.Error(`Nothing says what the role of ${name} allows.`);
     const lambda = resources[`${upperFirst(name)}LambdaFunction`];
-    resources[`${upperFirst(name)}Role`] = roleOf(lambdaItself, name, [
-      ...logs(String(lambda?.Properties.FunctionName)),
-      ...own,
-    ]);
-    if (!lambda) continue;
+    if (!own || !lambda) throw new classes.Error(`Nothing says what the role of ${name} allows.`);
+    const statements = [...logs(String(lambda.Properties.FunctionName)), ...own];
+    resources[`${upperFirst(name)}Role`] = roleOf(lambdaItself, name, statements);
     lambda.Properties.LoggingConfig = { LogGroup: { Ref: 'FunctionsLogGroup' } };
     const { reservation = reservations[name] } =
       operations.find(({ contract }) => contract.name === name) ?? {};

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { parameters } from '../../infra/parameters/parameters.ts';
-import { changesBetween } from '../../infra/parameters/remembered-parameters.ts';
+import { changesBetween } from '../../infra/plugins/check-release.ts';
 import { bareEnvironment, flagsOf, requiredParameters, templateIn } from '../../infra/plugins/packages.ts';
 import { serve } from '../support/serve.ts';
 import { builtProject, packagedStage } from './packaging.ts';
