@@ -4,6 +4,7 @@ import { callerHash, callerName, principalOf } from '../../lib/caller.ts';
 import { recordSent } from '../../lib/attempts/attempt.ts';
 import { reserve } from '../../lib/attempts/reserve.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
+import { blockKey } from '../../lib/store/keys.ts';
 import { newContext } from '../../tools/admin/registry/administration.ts';
 import { callerOf, callerText } from '../../tools/admin/spend/caller-name.ts';
 import { blockCaller, setLimits } from '../../tools/admin/spend/limits.ts';
@@ -11,7 +12,7 @@ import { daysBetween, findUsage } from '../../tools/admin/spend/usage.ts';
 import { startAtNoon, stopDate } from '@node-registry/testing/clock';
 import { beforeNext } from '../support/intercept.ts';
 import { misbehave } from '../support/proxies.ts';
-import { setFields } from '../support/registry.ts';
+import { setFields, storedItem } from '../support/registry.ts';
 import { attemptOf, pay, spender, usageOf } from '../support/spending.ts';
 
 /** A hash is looked for in the records of every day. */
@@ -70,6 +71,7 @@ test('caller block and limit set reach a caller that has never paid, and a block
     `${user} was not blocked: nothing changed.\n`,
   ]);
   expect([blocked.body.error, (await pay(user)).status]).toEqual(['caller_blocked', 200]);
+  expect(await storedItem(blockKey(callerHash(`user:${user}`)))).toBeUndefined();
 });
 
 describe('the name of a caller', () => {
