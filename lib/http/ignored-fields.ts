@@ -12,18 +12,21 @@ const maxPathLength = 100;
  * `"image_settings[1].durations"`. Undefined if all are known. `more` counts the ones that are left out.
  */
 export function ignoredFields(schema: z.core.$ZodType, body: unknown): string | undefined {
-  const named: string[] = [];
-  let [length, left] = [0, 0];
   const unknown: string[] = [];
   addUnknown(schema, body, '', unknown);
-  for (const path of unknown) {
+  return unknown.length > 0 ? listOf(unknown) : undefined;
+}
+
+function listOf(paths: readonly string[]): string {
+  const named: string[] = [];
+  let [length, left] = [0, 0];
+  for (const path of paths) {
     const item = asString(path);
     const isRoom = left === 0 && named.length < maxNamed && length + item.length < maxHeaderLength;
     if (isRoom) named.push(item);
     else left += 1;
     length += item.length + ', '.length;
   }
-  if (named.length === 0) return undefined;
   return `${named.join(', ')}${left > 0 ? `;more=${left}` : ''}`;
 }
 

@@ -52,11 +52,8 @@ async function readBatch(context: Context, keys: readonly Key[], options: ReadOp
   const { eventually = false, fields, onUnread } = options;
   const names = new Map<string, string>();
   const ProjectionExpression = fields?.map((field) => placed(names, '#n', field)).join(', ');
-  const query = {
-    ConsistentRead: !eventually,
-    ProjectionExpression,
-    ExpressionAttributeNames: orNone(names),
-  };
+  const ExpressionAttributeNames = orNone(names);
+  const query = { ConsistentRead: !eventually, ProjectionExpression, ExpressionAttributeNames };
   const items: Item[] = [];
   let Keys: AttributeMap[] = keys.map(toAttributes);
   const readSome = async () => {
