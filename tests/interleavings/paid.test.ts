@@ -117,4 +117,6 @@ async function problems(): Promise<string[]> {
   return Object.entries(broken).flatMap(([sentence, isBroken]) => (isBroken ? [sentence] : []));
 }
 
-describeInterleavings({ works, worldAfter: () => begun, problems, pairs: [] });
+const pairs = Object.keys(works).map((each) => `${each} | ${each}`);
+
+describeInterleavings({ works, worldAfter: () => begun, problems, pairs });
