@@ -58,7 +58,10 @@ export function newAttempt(
     at: new Date(begun.at).toISOString(),
     ...taskOf(names.operation, price, body),
     ...names,
-    ...{ n: 0, payment: 'sent', ceiling, credits: ceiling },
+    n: 0,
+    payment: 'sent',
+    ceiling,
+    credits: ceiling,
     ...(price.toldBy === 'rate' && { is_exact: true }),
     ttl: ttlOf(begun.at),
   };

@@ -177,7 +177,9 @@ export function refreshReadme(
       ? renderReadme(readme.text, { path: readme.path, repository, version: { version, provenance } })
       : '';
     return {
-      ...{ node_id, version, sha256 },
+      node_id,
+      version,
+      sha256,
       ...(readme && { path: readme.path, is_cut: readme.isCut }),
       text: readme?.text ?? '',
       html,

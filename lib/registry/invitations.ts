@@ -49,7 +49,9 @@ export async function invite(
     }
     const record: InvitationRecord = {
       ...invitationKey(publisher.id, hashOf(secret)),
-      ...{ ...fields, id, made_by: memberIdOf(by.userId) },
+      ...fields,
+      id,
+      made_by: memberIdOf(by.userId),
       created_at: new Date(now).toISOString(),
       expires_at: new Date(now + lifetimeMs).toISOString(),
       ttl: Math.ceil((now + lifetimeMs) / 1000),

@@ -44,7 +44,8 @@ export async function createToken(
     const made_by = makerOf(by, tokens.map(tokenRecord).filter(isUsable));
     const record: TokenRecord = {
       ...personalAccessTokenKey(publisher.id, hashPersonalAccessToken(token)),
-      ...{ ...fields, id },
+      ...fields,
+      id,
       created_at: new Date(now).toISOString(),
       ...(made_by && { made_by, ttl: Math.ceil(Date.parse(fields.expires_at) / 1000) + keptSeconds }),
       revision: 1,

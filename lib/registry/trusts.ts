@@ -40,7 +40,10 @@ export async function addTrust(
     const made_by = makerOf(by, trusts);
     const record: TrustRecord = {
       ...trustKey(publisher.id, id),
-      ...{ id, created_at: new Date(now).toISOString(), ...wanted, revision: 1 },
+      id,
+      created_at: new Date(now).toISOString(),
+      ...wanted,
+      revision: 1,
       ...(made_by && { made_by }),
     };
     const change = { of: publisher, action: 'trust add', subject: id, detail: describeTrust(record) };

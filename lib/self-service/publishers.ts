@@ -56,7 +56,9 @@ export const publisherRoutes = peopleRoutes(contracts, {
         ...nodeView(each),
         publisher: publisherFor(caller, publisher),
       })),
-      ...{ total, page, limit },
+      total,
+      page,
+      limit,
       totalPages: Math.ceil(total / limit),
     };
   },

@@ -42,7 +42,9 @@ export function billOf(
   packages: readonly BundledPackage[],
 ): string {
   const components = packages.map((it) => ({
-    ...{ type: 'library', name: it.name, version: it.version },
+    type: 'library',
+    name: it.name,
+    version: it.version,
     licenses: [/[ (]/.test(it.license) ? { expression: it.license } : { license: { name: it.license } }],
     purl: `pkg:npm/${it.name.replace('@', '%40')}@${it.version}`,
   }));

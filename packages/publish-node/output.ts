@@ -63,8 +63,14 @@ const emptyReport = {
   nodes: null,
   versions: null,
   /** Who is signed in, and what the commands for accounts show; `token` and `invitation` are secrets. */
-  ...{ user: null, publishers: null, tokens: null, token: null },
-  ...{ members: null, invitations: null, invitation: null, trusts: null },
+  user: null,
+  publishers: null,
+  tokens: null,
+  token: null,
+  members: null,
+  invitations: null,
+  invitation: null,
+  trusts: null,
   /** The file or folder that `download` wrote. */
   output: null,
   error: null,

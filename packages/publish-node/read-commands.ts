@@ -48,11 +48,17 @@ export async function statusCommand(folder: string, flags: StatusFlags, mean: Me
     'host nodes': [found.host_node_extract_status, found.host_node_extract_reason].filter(Boolean).join(': '),
   };
   const report = {
-    ...{ status: state, publisher: publisher || null, node, version },
-    ...{ node_version: found, reason: found.status_reason },
+    status: state,
+    publisher: publisher || null,
+    node,
+    version,
+    node_version: found,
+    reason: found.status_reason,
     host_node_extract_status: found.host_node_extract_status,
     host_node_extract_reason: found.host_node_extract_reason,
-    ...{ download_url: found.downloadUrl, sha256: found.sha256, archive_bytes: found.size_bytes },
+    download_url: found.downloadUrl,
+    sha256: found.sha256,
+    archive_bytes: found.size_bytes,
   };
   const lines = [
     `${node} ${version} is ${state}.`,
@@ -127,7 +133,10 @@ export async function showCommand(text: string, flags: ReadFlags, mean: Mean): P
   const { host_node_extract_status: status = 'pending', host_node_extract_reason: reason } = found ?? {};
   const hostNodes = found?.host_nodes.map((each) => ({ ...each, left_open: each.left_open ?? [] }));
   const facts = {
-    ...{ name: node.name, description: node.description, license: node.license, repository: node.repository },
+    name: node.name,
+    description: node.description,
+    license: node.license,
+    repository: node.repository,
     publisher: node.publisher?.name ?? node.publisher?.id,
     status: node.status === 'NodeStatusDeleted' ? 'withdrawn' : undefined,
     reason: node.status_detail,
@@ -143,10 +152,18 @@ export async function showCommand(text: string, flags: ReadFlags, mean: Mean): P
   };
   return {
     report: {
-      ...{ status: 'found', publisher: node.publisher?.id, node: node.id, version: version.version },
-      ...{ nodes: [node], versions, node_version: version },
-      ...{ download_url: version.downloadUrl, sha256: version.sha256, archive_bytes: version.size_bytes },
-      ...{ host_node_extract_status: status, host_node_extract_reason: reason },
+      status: 'found',
+      publisher: node.publisher?.id,
+      node: node.id,
+      version: version.version,
+      nodes: [node],
+      versions,
+      node_version: version,
+      download_url: version.downloadUrl,
+      sha256: version.sha256,
+      archive_bytes: version.size_bytes,
+      host_node_extract_status: status,
+      host_node_extract_reason: reason,
       host_nodes: hostNodes,
     },
     lines: [
@@ -205,8 +222,13 @@ export async function downloadCommand(text: string, flags: DownloadFlags, mean: 
   await write(file, archive);
   return {
     report: {
-      ...{ status: 'downloaded', publisher: node.publisher?.id, node: node.id, version: version.version },
-      ...{ download_url: version.downloadUrl, sha256: version.sha256, archive_bytes: archive.length },
+      status: 'downloaded',
+      publisher: node.publisher?.id,
+      node: node.id,
+      version: version.version,
+      download_url: version.downloadUrl,
+      sha256: version.sha256,
+      archive_bytes: archive.length,
       output: file,
     },
     lines: [`sha256  ${version.sha256}, as published`, `Wrote ${file}.`],

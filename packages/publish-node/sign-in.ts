@@ -39,7 +39,11 @@ export async function findIssuer({ issuer, client_id, scopes, audience, token }:
   if (metadata.issuer !== issuer)
     throw new Failure('tryAgain', `The issuer ${issuer} describes another one: ${String(metadata.issuer)}.`);
   return {
-    ...{ issuer, scopes, audience, token, clientId: client_id },
+    issuer,
+    scopes,
+    audience,
+    token,
+    clientId: client_id,
     authorizationUrl: safeAddress(metadata.authorization_endpoint, 'authorization_endpoint'),
     tokenUrl: safeAddress(metadata.token_endpoint, 'token_endpoint'),
     ...(metadata.device_authorization_endpoint !== undefined && {
@@ -72,8 +76,13 @@ export async function signInByBrowser(
   const redirect_uri = `http://localhost:${port}/callback`;
   const address = new URL(issuer.authorizationUrl);
   const asked = {
-    ...{ response_type: 'code', client_id: issuer.clientId, redirect_uri, state },
-    ...{ scope: issuer.scopes.join(' '), code_challenge_method: 'S256', audience: issuer.audience },
+    response_type: 'code',
+    client_id: issuer.clientId,
+    redirect_uri,
+    state,
+    scope: issuer.scopes.join(' '),
+    code_challenge_method: 'S256',
+    audience: issuer.audience,
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
   };
   for (const [name, value] of Object.entries(asked)) address.searchParams.set(name, value);

@@ -107,8 +107,11 @@ export function createRegistryClient(options: ClientOptions) {
           const body: Body<'bulkNodeVersions'> = { node_versions: pairs.slice(start, start + maxPairs) };
           const answer = { node_versions: 'list' } as const;
           const call: Call = {
-            ...{ method: 'POST', path: '/bulk/nodes/versions', body },
-            ...{ isRepeatable: true, answer },
+            method: 'POST',
+            path: '/bulk/nodes/versions',
+            body,
+            isRepeatable: true,
+            answer,
           };
           entries.push(...(await ask<Reply<'bulkNodeVersions'>>(call, given)).node_versions);
         }

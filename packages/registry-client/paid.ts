@@ -105,7 +105,12 @@ export function paidCalls(settings: Settings, ownFetch: Fetch | undefined, order
       if (!known) await orders.write(record);
       const headers = { 'idempotency-key': record.key };
       const call: Call = {
-        ...{ method: 'POST', path, body, isRepeatable: true, headers, answer },
+        method: 'POST',
+        path,
+        body,
+        isRepeatable: true,
+        headers,
+        answer,
         asksForStatus: isWaiting,
       };
       let last: Response | undefined;
@@ -211,7 +216,9 @@ function purchaseOf({ order, idempotencyKey }: PaidOptions, orders: Orders): Pur
 function startedBy(record: OrderRecord, data: unknown, response: Response | undefined): OrderRecord {
   const { task_id, credits, data: image } = Object(data) as StartedReply;
   return {
-    ...{ ...record, state: 'started', taskId: task_id ?? image?.task_id },
+    ...record,
+    state: 'started',
+    taskId: task_id ?? image?.task_id,
     statusUrl: (response && statusUrlOf(response)) ?? record.statusUrl,
     credits: (response && creditsOf(response)) ?? credits,
   };

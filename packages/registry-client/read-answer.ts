@@ -181,8 +181,11 @@ export function rateLimitsOf({ headers }: Response): RateLimit[] {
   return stringsIn(headers.get('ratelimit-policy')).map(({ text: name, parameters: policy }) => {
     const now = left.find(({ text }) => text === name)?.parameters;
     return {
-      ...{ name, limit: number(policy.q), windowSeconds: number(policy.w) },
-      ...{ remaining: number(now?.r), resetSeconds: number(now?.t) },
+      name,
+      limit: number(policy.q),
+      windowSeconds: number(policy.w),
+      remaining: number(now?.r),
+      resetSeconds: number(now?.t),
     };
   });
 }

@@ -82,7 +82,10 @@ export async function waitForTask(
     const taskId = known?.task_id ?? started?.taskId;
     const retry = () => waitForTask(statusUrl, options, started);
     return new RegistryError(code, sentence, {
-      ...{ statusUrl, taskId, retry, idempotencyKey: started?.idempotencyKey },
+      statusUrl,
+      taskId,
+      retry,
+      idempotencyKey: started?.idempotencyKey,
       mayBeDone: code !== 'task_failed',
     });
   };

@@ -52,7 +52,10 @@ export function createSignIn(issue: (person: Person, seconds: number) => string)
     refreshTokens.set(refresh_token, { person, endsAt: Date.now() + 24 * 60 * minute });
     return {
       access_token: issue(person, tokenSeconds),
-      ...{ token_type: 'Bearer', expires_in: tokenSeconds, refresh_token, scope: 'openid' },
+      token_type: 'Bearer',
+      expires_in: tokenSeconds,
+      refresh_token,
+      scope: 'openid',
     };
   };
 
@@ -103,7 +106,11 @@ export function createSignIn(issue: (person: Person, seconds: number) => string)
       devices.set(device_code, { userCode, endsAt: Date.now() + 10 * minute, askedAt: 0 });
       const verification_uri = `${issuer}/device`;
       return json(200, {
-        ...{ device_code, user_code: userCode, verification_uri, expires_in: 600, interval: pollSeconds },
+        device_code,
+        user_code: userCode,
+        verification_uri,
+        expires_in: 600,
+        interval: pollSeconds,
         verification_uri_complete: `${verification_uri}?user_code=${userCode}`,
       });
     },

@@ -158,7 +158,11 @@ function queryParameters({ query }: Contract): JsonObject[] {
   if (!query) return [];
   const required = query.safeParse({}).error?.issues.map(({ path }) => path[0]) ?? [];
   return Object.entries(describeParameters(query)).map(([name, { description, ...schema }]) => ({
-    ...{ name, in: 'query', required: required.includes(name), description, schema },
+    name,
+    in: 'query',
+    required: required.includes(name),
+    description,
+    schema,
   }));
 }
 

@@ -64,8 +64,13 @@ export function referencePage(document: Json, { apiUrl, accessToken, nav }: Refe
 <div>${markdown(description)}</div><p>The calls run as they stand, once the shell has a token; those of a publisher after “Make a publisher”:</p><pre class="token" tabindex="0">OWNER='${accessToken}'</pre>
 ${groups.map(([{ name, description }, own]) => html`<section aria-label="${name}"><h2 class="part">${name}</h2>${markdown(description)}${own.map(article)}</section>`)}</div></div>`;
   return layout(plainSite, {
-    ...{ title: 'API reference', description: title, path: '/reference/', style: 'studio.css' },
-    ...{ nav, badge: 'local', main },
+    title: 'API reference',
+    description: title,
+    path: '/reference/',
+    style: 'studio.css',
+    nav,
+    badge: 'local',
+    main,
   });
 }
 

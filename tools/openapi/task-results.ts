@@ -29,8 +29,12 @@ function operation(
     security: [{ accessToken: [] }],
     parameters: [
       {
-        ...{ name: 'task_id', in: 'path', required: true, description: 'The `task_id` of the paid answer' },
-        ...{ schema: { type: 'string' }, example: task_id },
+        name: 'task_id',
+        in: 'path',
+        required: true,
+        description: 'The `task_id` of the paid answer',
+        schema: { type: 'string' },
+        example: task_id,
       },
       { $ref: '#/components/parameters/x-request-id' },
     ],
@@ -60,7 +64,9 @@ export const resultPaths: JsonObject = {
   },
   [creations]: {
     get: operation(creations, 'taskCreations', 'Videos', film, 'CreationsReply', {
-      ...{ id: film, state: 'success', err_code: '' },
+      id: film,
+      state: 'success',
+      err_code: '',
       creations: [{ id: `${film}-1`, url: 'https://videos.example/film.mp4', cover_url: '' }],
     }),
   },

@@ -77,7 +77,10 @@ function contractOf(name: string, { route, errors = [], ...given }: Given): Cont
     ...names.flatMap((each) => parts[each][1]),
   ]);
   return {
-    ...{ name, method, path, errors: [...codes] },
+    name,
+    method,
+    path,
+    errors: [...codes],
     parameters: z.object(Object.fromEntries(names.map((each) => [each, parts[each][0]]))),
     status: given.reply === undefined ? 204 : method === 'POST' ? 201 : 200,
     ...given,

@@ -40,8 +40,13 @@ export function isPresent(dotted: string): boolean {
 /** Packages whose import name differs from their installed name. */
 const installedAs = new Map(
   Object.entries({
-    ...{ bs4: 'beautifulsoup', cv2: 'opencv', skimage: 'scikitimage', sklearn: 'scikitlearn' },
-    ...{ fitz: 'pymupdf', pywt: 'pywavelets', Crypto: 'pycryptodome' },
+    bs4: 'beautifulsoup',
+    cv2: 'opencv',
+    skimage: 'scikitimage',
+    sklearn: 'scikitlearn',
+    fitz: 'pymupdf',
+    pywt: 'pywavelets',
+    Crypto: 'pycryptodome',
   }),
 );
 

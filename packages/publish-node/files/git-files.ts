@@ -41,7 +41,10 @@ export async function gitFiles(folder: string, effort = new Effort()): Promise<G
   const { files, repositories, leftOut } = await untrackedFiles(top, prefix, folders, tracked, effort);
   if (tracked.length === 0 && files.length === 0 && repositories.length === 0) return undefined;
   const found: GitFiles = {
-    ...{ paths: [], objects: new Map(), notes: [], emptySubmodules: [] },
+    paths: [],
+    objects: new Map(),
+    notes: [],
+    emptySubmodules: [],
     leftOut: leftOut.map(({ path, rule }) => ({ path: path.slice(prefix.length), rule })),
   };
   for (const entry of tracked) await add({ ...entry, path: entry.path.slice(prefix.length) });

@@ -156,9 +156,18 @@ function tokensOf(text: string, ignoresCase: boolean): Token[][] | undefined {
 
 const named: ReadonlyMap<string, RegExp> = new Map(
   Object.entries({
-    ...{ alnum: /[A-Za-z0-9]/, alpha: /[A-Za-z]/, blank: /[ \t]/, cntrl: /[^ -~\x80-\xFF]/, digit: /\d/ },
-    ...{ graph: /[!-~]/, lower: /[a-z]/, print: /[ -~]/, punct: /[!-/:-@[-`{-~]/, space: /[\t-\r ]/ },
-    ...{ upper: /[A-Z]/, xdigit: /[0-9A-Fa-f]/ },
+    alnum: /[A-Za-z0-9]/,
+    alpha: /[A-Za-z]/,
+    blank: /[ \t]/,
+    cntrl: /[^ -~\x80-\xFF]/,
+    digit: /\d/,
+    graph: /[!-~]/,
+    lower: /[a-z]/,
+    print: /[ -~]/,
+    punct: /[!-/:-@[-`{-~]/,
+    space: /[\t-\r ]/,
+    upper: /[A-Z]/,
+    xdigit: /[0-9A-Fa-f]/,
   }),
 );
 

@@ -32,7 +32,11 @@ export const ofNode = command({
 
 function answer(history: HistoryRecord[], none: string) {
   const data = history.map(({ at, actor, action, subject, detail }) => ({
-    ...{ at, actor, action, subject, detail },
+    at,
+    actor,
+    action,
+    subject,
+    detail,
   }));
   const text = table(['TIME', 'ACTOR', 'ACTION', 'SUBJECT', 'DETAIL'], data.map(Object.values), { none });
   return { data, text };

@@ -66,7 +66,10 @@ export async function* scan({ fields = [], ...filter }: Filter): AsyncGenerator<
   let start: AttributeMap | undefined;
   do {
     const page = new ScanCommand({
-      ...{ TableName: tableName(), ...filter, ...projection, ExclusiveStartKey: start },
+      TableName: tableName(),
+      ...filter,
+      ...projection,
+      ExclusiveStartKey: start,
     });
     const { Items = [], LastEvaluatedKey } = await untilAnswered(newContext(), 'Scan', () =>
       dynamodb.send(page),

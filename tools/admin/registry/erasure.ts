@@ -56,7 +56,8 @@ export async function findPerson(userId: string): Promise<Person> {
       'attribute_exists(members.#user) OR caller = :caller OR actor = :caller OR edited_by = :caller OR published_by = :user OR user_id = :user OR pk = :person OR subject IN (:caller, :user)',
     ExpressionAttributeNames: { '#user': userId },
     ExpressionAttributeValues: {
-      ...{ ':caller': { S: caller }, ':user': { S: userId } },
+      ':caller': { S: caller },
+      ':user': { S: userId },
       ':person': { S: personKey(memberIdOf(userId)).pk },
     },
   });

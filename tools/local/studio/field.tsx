@@ -72,7 +72,9 @@ function Control({ schema, name, value, isRequired, onChange, id }: FieldProps &
   const placeholder = schema.default === undefined ? undefined : String(schema.default);
   return (
     <input
-      {...{ ...common, ...limits, placeholder }}
+      {...common}
+      {...limits}
+      placeholder={placeholder}
       {...(isNumber ? { type: 'number' as const } : { type: 'text' as const })}
       step={types.includes('number') ? 'any' : undefined}
       onInput={hear}
@@ -104,7 +106,10 @@ function Picture({ schema, value, isRequired, onChange, id }: FieldProps & { id:
       {picture && <Preview picture={picture} />}
       <div>
         <input
-          {...{ id, type: 'file', accept: 'image/*', required: isRequired === true && !picture }}
+          id={id}
+          type="file"
+          accept="image/*"
+          required={isRequired === true && !picture}
           onChange={({ currentTarget }) => choose(currentTarget.files?.[0] ?? picture)}
         />
         <p class="quiet">
@@ -139,7 +144,10 @@ function Group({ name, schema, value, onChange }: FieldProps) {
       <div class="fields">
         {Object.entries(schema.properties ?? {}).map(([key, each]) => (
           <Field
-            {...{ key, name: key, schema: each, value: fields[key] }}
+            key={key}
+            name={key}
+            schema={each}
+            value={fields[key]}
             isRequired={schema.required?.includes(key)}
             onChange={(next) => onChange(without({ ...fields, [key]: next }))}
           />
@@ -162,7 +170,10 @@ function Frames({ schema, value, onChange }: FieldProps) {
     <>
       {frames.map((frame, place) => (
         <Group
-          {...{ key: place, name: `Frame ${place + 1}`, schema: items, value: frame }}
+          key={place}
+          name={`Frame ${place + 1}`}
+          schema={items}
+          value={frame}
           onChange={(next) => onChange(frames.with(place, Object(next)))}
         />
       ))}

@@ -59,7 +59,10 @@ function Studio({ config }: { config: StudioConfig }) {
         <div class="make">
           <h1 class="unseen">Studio</h1>
           <TaskForm
-            {...{ config, operation, body: bodyOf(operation), onChoose: setOperation }}
+            config={config}
+            operation={operation}
+            body={bodyOf(operation)}
+            onChoose={setOperation}
             onChange={(body) => setBody(operation, body)}
             onSend={(body) => {
               start(operation, callOf(operation.name), body);
@@ -75,7 +78,9 @@ function Studio({ config }: { config: StudioConfig }) {
             <ul class="tasks" aria-label="Tasks">
               {tasks.map((task) => (
                 <TaskCard
-                  {...{ key: task.order, task, onExtend: () => extend(task) }}
+                  key={task.order}
+                  task={task}
+                  onExtend={() => extend(task)}
                   onResume={() => void resume(task, callOf(task.operation))}
                 />
               ))}

@@ -37,7 +37,12 @@ export function TaskForm({ config, operation, body, onChoose, onChange, onSend }
     return (
       schema && (
         <Field
-          {...{ key: operation.name + name, name, schema, hasHint, value: body[name], onChange: set }}
+          key={operation.name + name}
+          name={name}
+          schema={schema}
+          hasHint={hasHint}
+          value={body[name]}
+          onChange={set}
           isRequired={required.includes(name)}
         />
       )
@@ -56,7 +61,9 @@ export function TaskForm({ config, operation, body, onChoose, onChange, onSend }
       <div class="choices">
         {operations.map((each) => (
           <button
-            {...{ key: each.name, type: 'button', 'aria-pressed': each === operation }}
+            key={each.name}
+            type="button"
+            aria-pressed={each === operation}
             onClick={() => onChoose(each)}
           >
             {each.title}
