@@ -64,7 +64,7 @@ async function followStream(context: Context, event: DynamoDBStreamEvent): Promi
   try {
     const deadline = Math.min(context.deadline, Date.now() + streamMs + handOnMs);
     const { parts, failed, ...counts } = await writeChanges({ ...context, deadline }, keys);
-    await sendMessages(context, config.indexQueue().INDEX_QUEUE_URL, [...parts, ...failed]);
+    await handOn(context, [...parts, ...failed]);
     log('info', 'index', {
       records: event.Records.length,
       ...counts,
@@ -88,7 +88,7 @@ async function takeMessages(context: Context, { Records }: SQSEvent): Promise<SQ
     try {
       const { keys }: { keys: Key[] } = JSON.parse(body);
       const { parts, failed, ...counts } = await writeChanges(context, keys);
-      await sendMessages(context, config.indexQueue().INDEX_QUEUE_URL, parts);
+      await handOn(context, parts);
       log('info', 'index', { records: keys.length, ...counts, failed: failed.length });
       if (failed.length === 0) continue;
     } catch (error) {
@@ -97,6 +97,11 @@ async function takeMessages(context: Context, { Records }: SQSEvent): Promise<SQ
     batchItemFailures.push({ itemIdentifier: messageId });
   }
   return { batchItemFailures };
+}
+
+/** Most batches leave nothing, and don't need the queue. */
+async function handOn(context: Context, messages: readonly NewMessage[]): Promise<void> {
+  if (messages.length > 0) await sendMessages(context, config.indexQueue().INDEX_QUEUE_URL, messages);
 }
 
 /** A group's messages wait for one another only: those of a publisher, however many nodes it has, or of a node. */
