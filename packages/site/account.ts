@@ -50,7 +50,9 @@ export async function buildAccount(
     {
       title: 'Account',
       description: 'Publishers, tokens, members and what you spend.',
-      ...{ isListed: false, script: 'account.js', style: 'account.css' },
+      isListed: false,
+      script: 'account.js',
+      style: 'account.css',
       nav: site.url === undefined ? {} : { 'The registry': site.url },
       origins: originsOf(origins),
       main: html`<div id="account"><noscript><p class="empty">This page needs scripts. The command does without: publish-node login.</p></noscript></div>`,

@@ -68,9 +68,15 @@ const alone = new Set(['br', 'hr', 'img']);
 const dropped = new Set('script style title textarea template noscript iframe svg math select'.split(' '));
 const attributes: Record<string, RegExp> = {
   align: /^(?:left|center|right)$/,
-  ...{ colspan: /^\d{1,3}$/, rowspan: /^\d{1,3}$/, start: /^\d{1,9}$/ },
-  ...{ height: /^\d{1,4}%?$/, width: /^\d{1,4}%?$/ },
-  ...{ alt: /^/, dir: /^(?:ltr|rtl|auto)$/, open: /^/, title: /^/ },
+  colspan: /^\d{1,3}$/,
+  rowspan: /^\d{1,3}$/,
+  start: /^\d{1,9}$/,
+  height: /^\d{1,4}%?$/,
+  width: /^\d{1,4}%?$/,
+  alt: /^/,
+  dir: /^(?:ltr|rtl|auto)$/,
+  open: /^/,
+  title: /^/,
 };
 /** They have the direction of their own first letter, their bullets and bars too. A paragraph has it by the style. */
 const ownDirection = new Set(['ul', 'ol', 'dl', 'blockquote', 'table']);
@@ -166,7 +172,9 @@ function writtenTag(tag: Tag, place: ReadmePlace, level: number): Written {
   if (id && !isHeading(name)) safe.push(html` id="${prefix}${slugOf(id)}"`);
   if (ownDirection.has(name) && !given.dir) safe.push(html` dir="auto"`);
   const written = (start: Markup, own = name): Written => ({
-    ...{ name, start: start.text, end: alone.has(name) ? '' : `</${own}>` },
+    name,
+    start: start.text,
+    end: alone.has(name) ? '' : `</${own}>`,
   });
   const source = sourceOf(place);
   if (name === 'a') {
@@ -212,8 +220,19 @@ function escapedText(text: string): string {
 
 const reference = /&(?:#x[0-9a-f]{1,6}|#\d{1,7}|lrm|rlm|ZeroWidthSpace|NoBreak);?/gi;
 const named: Record<string, string> = {
-  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", colon: ':', Tab: '\t', NewLine: '\n' },
-  ...{ lrm: '\u200e', rlm: '\u200f', ZeroWidthSpace: '\u200b', NoBreak: '\u2060', nbsp: '\u00a0' },
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  colon: ':',
+  Tab: '\t',
+  NewLine: '\n',
+  lrm: '\u200e',
+  rlm: '\u200f',
+  ZeroWidthSpace: '\u200b',
+  NoBreak: '\u2060',
+  nbsp: '\u00a0',
 };
 
 function decoded(whole: string): string {

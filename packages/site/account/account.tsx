@@ -27,7 +27,7 @@ function App({ ask, settings, isSignedIn }: { ask: Ask; settings: SignInSettings
         </p>
       </div>
     );
-  return <SignedIn {...{ ask, user }} />;
+  return <SignedIn ask={ask} user={user} />;
 }
 
 function SignedIn({ ask, user }: { ask: Ask; user: User }) {
@@ -47,12 +47,10 @@ function SignedIn({ ask, user }: { ask: Ask; user: User }) {
         <Action act={async () => location.replace('/account/')}>Sign out</Action>
       </nav>
       {view.startsWith('#invitation=') && (
-        <Invitation
-          {...{ ask, invitation: view.slice('#invitation='.length), onAccepted: publishers.again }}
-        />
+        <Invitation ask={ask} invitation={view.slice('#invitation='.length)} onAccepted={publishers.again} />
       )}
       {view === '#/spending' && <Spending ask={ask} />}
-      {id !== undefined && <PublisherView {...{ ask, user, id, onChange: publishers.again }} />}
+      {id !== undefined && <PublisherView ask={ask} user={user} id={id} onChange={publishers.again} />}
       {view === '#/' && (
         <>
           <h1>Your publishers</h1>
@@ -132,7 +130,7 @@ async function start(place: HTMLElement): Promise<void> {
   const settings = await createRegistryClient({ baseUrl: apiUrl }).account('signInSettings', {});
   const token = await finish(settings);
   const { account: ask } = createRegistryClient({ baseUrl: apiUrl, accessToken: token });
-  render(<App {...{ ask, settings, isSignedIn: token !== undefined }} />, place);
+  render(<App ask={ask} settings={settings} isSignedIn={token !== undefined} />, place);
 }
 
 const place = document.getElementById('account');

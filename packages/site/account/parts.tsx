@@ -113,7 +113,10 @@ export function Form(props: {
             </select>
           ) : (
             <input
-              {...{ id: `${id}${name}`, name, required, autocomplete: 'off' }}
+              id={`${id}${name}`}
+              name={name}
+              required={required}
+              autocomplete="off"
               {...(type === 'number' && { inputMode: 'numeric', pattern: '[0-9]+' })}
               defaultValue={value}
               {...(hint && { 'aria-describedby': `${id}${name}-hint` })}

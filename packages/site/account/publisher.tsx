@@ -99,7 +99,7 @@ function Nodes({ ask, path, isOwner }: Part) {
             >
               Versions
             </button>
-            {chosen === id && <Versions {...{ ask, isOwner, path: { ...path, nodeId: id } }} />}
+            {chosen === id && <Versions ask={ask} isOwner={isOwner} path={{ ...path, nodeId: id }} />}
           </li>
         ))}
       </ul>

@@ -36,8 +36,12 @@ export async function begin(settings: SignInSettings): Promise<void> {
   sessionStorage.setItem(begunName, JSON.stringify(begun));
   const address = new URL(String(server.authorization_endpoint));
   const asked = {
-    ...{ response_type: 'code', client_id: String(settings.client_id), redirect_uri: redirectUri() },
-    ...{ scope: settings.scopes.join(' '), audience: settings.audience, state: begun.state },
+    response_type: 'code',
+    client_id: String(settings.client_id),
+    redirect_uri: redirectUri(),
+    scope: settings.scopes.join(' '),
+    audience: settings.audience,
+    state: begun.state,
     code_challenge: await oauth.calculatePKCECodeChallenge(begun.verifier),
     code_challenge_method: 'S256',
   };

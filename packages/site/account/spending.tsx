@@ -89,7 +89,11 @@ export function Figures({ spending: { limits, today, days, tasks } }: { spending
             const tall = Math.max(1, (credits / most) * height);
             return (
               <rect
-                {...{ key: day, x: place * barWidth, y: height - tall, width: barWidth - 2, height: tall }}
+                key={day}
+                x={place * barWidth}
+                y={height - tall}
+                width={barWidth - 2}
+                height={tall}
                 rx={1.5}
               >
                 <title>{`${day}: ${countOf(credits, 'credit')}`}</title>

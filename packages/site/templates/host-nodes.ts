@@ -6,8 +6,21 @@ import { badge, countOf, foreign, hueOf as hueOfText } from './text.ts';
 
 /** The host's usual colors, in steps of 15 degrees; other types get one from their name. */
 const hues: Record<string, number> = {
-  ...{ IMAGE: 14, LATENT: 20, MODEL: 17, CLIP: 3, VAE: 0, CONDITIONING: 2, MASK: 8, AUDIO: 12 },
-  ...{ VIDEO: 15, CONTROL_NET: 11, CLIP_VISION: 1, STYLE_MODEL: 5, INT: 6, FLOAT: 9, STRING: 22 },
+  IMAGE: 14,
+  LATENT: 20,
+  MODEL: 17,
+  CLIP: 3,
+  VAE: 0,
+  CONDITIONING: 2,
+  MASK: 8,
+  AUDIO: 12,
+  VIDEO: 15,
+  CONTROL_NET: 11,
+  CLIP_VISION: 1,
+  STYLE_MODEL: 5,
+  INT: 6,
+  FLOAT: 9,
+  STRING: 22,
 };
 const maxShown = 300;
 const maxCards = 60;

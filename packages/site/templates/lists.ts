@@ -29,7 +29,9 @@ export function publisherPage(site: Site, publisher: Publisher, entries: readonl
     description: description || `The ${countOf(entries.length, 'node')} that ${name} publishes.`,
     path: publisherAddress(id),
     image: logo,
-    ...{ isListed, script: 'page.js', ...(isListed && { facts: organization }) },
+    isListed,
+    script: 'page.js',
+    ...(isListed && { facts: organization }),
     main: html`<div class="intro"><div class="title">${icon(logo, name, id)}<div><h1>${foreign(name)}</h1>
 <p class="by"><code>${id}</code></p></div></div>
 ${description && html`<div class="lead" dir="auto">${lines(description)}</div>`}

@@ -37,12 +37,16 @@ export function nodePage(site: Site, files: NodeFiles, label?: string, now = Dat
   const isListed = status === 'NodeStatusActive' && version !== undefined && !isWithdrawn(version);
   const name = nameOf(node);
   const facts = {
-    ...{ '@type': 'SoftwareSourceCode', name, identifier: id },
+    '@type': 'SoftwareSourceCode',
+    name,
+    identifier: id,
     description: node.description || undefined,
     codeRepository: webAddress(repository),
     license: licenseOf(license, repository)?.url,
     keywords: tags?.join(', ') || undefined,
-    ...{ version: version?.version, dateModified: version?.createdAt, datePublished: node.created_at },
+    version: version?.version,
+    dateModified: version?.createdAt,
+    datePublished: node.created_at,
     author: { '@type': 'Organization', name: publisher?.name ?? publisher?.id },
   };
   return layout(site, {
@@ -50,7 +54,9 @@ export function nodePage(site: Site, files: NodeFiles, label?: string, now = Dat
     path: nodeAddress(id, label),
     description: node.description || `${name}, an extension of the host application.`,
     image: pictureAddress(node.banner_url) ?? pictureAddress(node.icon),
-    ...{ isListed, script: 'page.js', ...(isListed && { facts }) },
+    isListed,
+    script: 'page.js',
+    ...(isListed && { facts }),
     main: status === 'NodeStatusBanned' ? bannedPage(node) : mainOf(site, files, version, label, now),
   });
 }

@@ -27,7 +27,8 @@ export function readHostNode(described: HostNode) {
   const read = ['required', 'optional'].flatMap((group) =>
     Object.entries(recordOf(groups[group])).map(([name, input]) => ({
       ...readInput(input),
-      ...{ name, isOptional: group === 'optional' },
+      name,
+      isOptional: group === 'optional',
       ...(hasMoreChoices(described.left_open ?? [], group, name) && { hasMore: true }),
     })),
   );

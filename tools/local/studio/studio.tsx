@@ -109,7 +109,7 @@ function Studio({ config }: { config: StudioConfig }) {
           <p>
             <a href={config.siteUrl}>Open the registry’s own pages</a>
           </p>
-          <Registry {...{ registry, config }} />
+          <Registry registry={registry} config={config} />
         </>
       )}
       {view === 'tokens' && (
