@@ -1,11 +1,11 @@
 import { listPages, bucketName, markDenied } from '../bucket/bucket.ts';
-import { archivesOf, publishedFolder, publishedKeyOf, type Upload } from '../bucket/object-keys.ts';
+import { archivesOf, publishedKeyOf } from '../bucket/object-keys.ts';
 import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
 import { nodeKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { alignLater } from './intents.ts';
-import { listVersions } from './node-versions.ts';
+import { awaitedUpload, listVersions } from './node-versions.ts';
 import { type NodeVersionRecord, nodeRecord, publisherRecord } from './records.ts';
 
 const maxAtOnce = 8;
@@ -15,11 +15,7 @@ const maxAtOnce = 8;
  * even after an interrupted run. Lists the bucket, because a finalizer that died may have copied an archive that no
  * record names. Returns the keys of the archives that are now denied.
  */
-export async function alignArchives(
-  context: Context,
-  nodeId: string,
-  folder = publishedFolder(nodeId),
-): Promise<string[]> {
+export async function alignArchives(context: Context, nodeId: string, folder: string): Promise<string[]> {
   const denied: string[] = [];
   const range = { Bucket: bucketName(), Prefix: folder, MaxKeys: 100 };
   for await (const { Contents = [] } of listPages(context, range)) {
@@ -53,14 +49,11 @@ async function readDenials(context: Context, nodeId: string): Promise<(key: stri
 }
 
 /** For a finalizer that may have copied an archive after a ban listed the bucket. */
-export async function denyIfBanned(
-  context: Context,
-  upload: Upload,
-  { archive_key }: Pick<NodeVersionRecord, 'archive_key'>,
-): Promise<void> {
-  const denied = await alignArchives(context, upload.nodeId, archivesOf(upload));
+export async function denyIfBanned(context: Context, version: NodeVersionRecord): Promise<void> {
+  const { node_id, archive_key } = version;
+  const denied = await alignArchives(context, node_id, archivesOf(awaitedUpload(version)));
   // The published archive existed when the ban listed the bucket.
   if (denied.every((key) => key === archive_key)) return;
   // The distribution may have copies from before the mark.
-  await alignLater(context, upload.nodeId, { only: upload.version });
+  await alignLater(context, node_id, { only: version.version });
 }

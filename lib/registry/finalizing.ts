@@ -126,12 +126,6 @@ function pendingBecause(status_reason_code: StatusReasonCode, sentence: string):
   return { status_reason_code, status_reason: `The archive was not published: ${sentence} ${remedy}` };
 }
 
-interface PublishedArchive {
-  key: string;
-  sizeBytes: number;
-  sha256: string;
-}
-
 /** The version stays pending until the next look, and its publisher can read why. False if it has changed. */
 export async function waitOn(
   context: Context,
@@ -192,16 +186,14 @@ export function dropVersion(context: Context, before: NodeVersionRecord, why?: s
 export async function activate(
   context: Context,
   version: NodeVersionRecord,
-  archive: PublishedArchive,
+  archive: Pick<NodeVersionRecord, 'archive_key' | 'size_bytes' | 'sha256'>,
 ): Promise<boolean> {
   if (await obstacleTo(context, version)) return false;
   const changes: Changes<NodeVersionRecord> = {
     status: 'NodeVersionStatusActive',
     status_reason: null,
     status_reason_code: null,
-    archive_key: archive.key,
-    size_bytes: archive.sizeBytes,
-    sha256: archive.sha256,
+    ...archive,
     upload_id: null,
     rejected_objects: null,
     published_at: new Date().toISOString(),

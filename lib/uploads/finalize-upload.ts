@@ -61,10 +61,9 @@ export async function finalizeUpload(context: Context, version: NodeVersionRecor
   note({ publisher_id, node_id, version: label, token_id, trust_id });
   if (version.bans) return endBanned(context, version);
   const started = performance.now();
-  const isPending = version.status === pending;
-  const object = isPending ? await findObject(stagingKey(awaitedUpload(version))) : undefined;
-  if (!isPending) await finishPublishing(context, node_id, label);
-  const outcome = isPending ? await finalize(context, version, object) : 'completed';
+  const object =
+    version.status === pending ? await findObject(stagingKey(awaitedUpload(version))) : undefined;
+  const outcome = await finalize(context, version, object);
   const ms = Math.round(performance.now() - started);
   log('info', 'upload', { outcome, ms, ...(object && { lag_ms: Date.now() - object.arrivedAt }) });
   return isOver.has(outcome) ? 'done' : 'more';
@@ -72,7 +71,7 @@ export async function finalizeUpload(context: Context, version: NodeVersionRecor
 
 /** A finalizer that died may have copied its archive after the ban looked for it. */
 async function endBanned(context: Context, version: NodeVersionRecord): Promise<Outcome> {
-  await denyIfBanned(context, awaitedUpload(version), version);
+  await denyIfBanned(context, version);
   const { written } = await update<NodeVersionRecord>(context, version, owesNothing, onRevision(version));
   return written ? 'done' : 'superseded';
 }
@@ -82,6 +81,10 @@ async function finalize(
   version: NodeVersionRecord,
   object: StoredObject | undefined,
 ): Promise<UploadResult> {
+  if (version.status !== pending) {
+    await finishPublishing(context, version.node_id, version.version);
+    return 'completed';
+  }
   const reason = object && (await obstacleTo(context, version));
   if (reason === 'superseded') return reason;
   if (!object || reason) {
@@ -96,43 +99,36 @@ async function finalize(
     await deleteObject(object);
     return 'rejected_before';
   }
-  return publishOrReject(context, version, object).catch((error: unknown) => {
+  try {
+    return await publish(context, version, object);
+  } catch (error) {
     if (error instanceof ObjectChanged) return 'superseded';
-    throw error;
-  });
+    if (!(error instanceof ArchiveProblem)) throw error;
+    note({ reason: error.message });
+    if (!(await reject(context, version, object.versionId, error.message))) return 'superseded';
+    await deleteObject(object);
+    return 'rejected';
+  }
 }
 
-/** Checks the archive, and copies or deletes it accordingly. */
-async function publishOrReject(
+/** Throws what is wrong with the archive. */
+async function publish(
   context: Context,
   version: NodeVersionRecord,
   object: StoredObject,
 ): Promise<UploadResult> {
-  const checked = await checkArchive(object, config.archives().MAX_ARCHIVE_BYTES).catch(archiveProblemOnly);
-  if (checked instanceof ArchiveProblem) {
-    note({ reason: checked.message });
-    if (!(await reject(context, version, object.versionId, checked.message))) return 'superseded';
-    await deleteObject(object);
-    return 'rejected';
-  }
-  const upload = awaitedUpload(version);
-  const { sha256 } = checked;
-  const archive = { key: archiveKey(upload, sha256), sizeBytes: object.sizeBytes, sha256 };
+  const { sha256 } = await checkArchive(object, config.archives().MAX_ARCHIVE_BYTES);
+  const archive_key = archiveKey(awaitedUpload(version), sha256);
   // A ban during the check marked only the archives that it found, and the publisher can compute this one's URL.
   if (await obstacleTo(context, version)) return 'superseded';
-  await copyOnce(object, archive.key);
-  if (!(await activate(context, version, archive))) {
-    await denyIfBanned(context, upload, version);
+  await copyOnce(object, archive_key);
+  if (!(await activate(context, version, { archive_key, size_bytes: object.sizeBytes, sha256 }))) {
+    await denyIfBanned(context, version);
     return 'superseded';
   }
   await finishPublishing(context, version.node_id, version.version);
   await removeAll(context, object.key);
   return 'published';
-}
-
-function archiveProblemOnly(error: unknown): ArchiveProblem {
-  if (error instanceof ArchiveProblem) return error;
-  throw error;
 }
 
 /**
