@@ -48,8 +48,6 @@ export interface Option {
   about: string;
   value?: string;
   required?: true;
-  /** It selects an output format, as --json does. */
-  isFormat?: true;
 }
 
 export interface CommandResult {

@@ -37,13 +37,18 @@ function createProgram(output: Output, ask?: Ask): Program {
     .option('--table <NAME>', 'The deployed table, such as node-registry-production', requireValue)
     .option('--json', 'Print JSON for programs instead of text for people')
     .configureHelp({ formatHelp: formatOverview, subcommandTerm: termOf });
-  for (const [words, command] of Object.entries(commands)) {
-    const [noun = '', verb = ''] = words.split(' ');
-    const { isDefault = false } = command;
-    const group = nounOf(program, noun, output);
-    group.addCommand(createVerb(verb, command, output, ask), { isDefault });
-    // So --help reaches the verb, which has the options.
-    if (isDefault) group.helpOption(false);
+  const nouns = Map.groupBy(Object.entries(commands), ([words]) => words.replace(/ .*/, ''));
+  for (const [noun, verbs] of nouns) {
+    const group = createCommand({ name: noun }, output)
+      .usage('<verb> [parameters] [options]')
+      .configureHelp({ showGlobalOptions: true, subcommandTerm: termOf });
+    for (const [words, command] of verbs) {
+      const { isDefault = false } = command;
+      group.addCommand(createVerb(words.replace(/.* /, ''), command, output, ask), { isDefault });
+      // So --help reaches the verb, which has the options.
+      if (isDefault) group.helpOption(false);
+    }
+    program.addCommand(group);
   }
   return program;
 }
@@ -60,16 +65,6 @@ function termOf(verb: Program): string {
   return `${verb.parent?.name()} ${verb.name()} ${verb.usage()}`.replace(' [options]', '');
 }
 
-function nounOf(program: Program, noun: string, output: Output): Program {
-  const known = program.commands.find((command) => command.name() === noun);
-  if (known) return known;
-  const created = createCommand({ name: noun }, output)
-    .usage('<verb> [parameters] [options]')
-    .configureHelp({ showGlobalOptions: true, subcommandTerm: termOf });
-  program.addCommand(created);
-  return created;
-}
-
 const publicReason: Command['options'] = {
   'public-reason': { value: 'TEXT', about: 'The reason that its owners see in their history' },
 };
@@ -81,31 +76,29 @@ function createVerb(
   ask: Ask | undefined,
 ): Program {
   const program = createCommand({ name: verb, ...about }, output).allowExcessArguments(false);
-  const argumentOf = (parameter: string) => (areOptional ? `[${parameter}]` : `<${parameter}>`);
-  for (const parameter of parameters) program.argument(argumentOf(parameter), '', requireValue);
-  const known = Object.entries({ ...options, ...(tellsOwners && publicReason) }).map(
-    ([name, { value, about, required, isFormat }]) => {
-      const flags = `--${name}${value ? ` <${value}>` : ''}`;
-      if (required) program.requiredOption(flags, about);
-      else if (value) program.option(flags, about, requireValue);
-      else program.option(flags, about);
-      const key = String(program.options.at(-1)?.attributeName());
-      return { name, key, flags, required, isFormat };
-    },
-  );
+  const needed = parameters.map((parameter) => (areOptional ? `[${parameter}]` : `<${parameter}>`));
+  for (const argument of needed) program.argument(argument, '', requireValue);
+  const known = Object.entries({ ...options, ...(tellsOwners && publicReason) });
+  for (const [name, { value, about, required }] of known) {
+    const flags = `--${name}${value ? ` <${value}>` : ''}`;
+    if (required) needed.push(flags);
+    if (required) program.requiredOption(flags, about);
+    else if (value) program.option(flags, about, requireValue);
+    else program.option(flags, about);
+  }
   if (impact) program.option('--yes', 'Do it on a deployed table without asking');
-  const needed = known.filter(({ required }) => required);
-  program.usage([...parameters.map(argumentOf), ...needed.map(({ flags }) => flags), '[options]'].join(' '));
+  program.usage([...needed, '[options]'].join(' '));
   return program.action(async () => {
-    const values = Object.fromEntries(known.map(({ name, key }) => [name, program.getOptionValue(key)]));
+    const values = Object.fromEntries(
+      program.options.map((option) => [option.name(), program.getOptionValue(option.attributeName())]),
+    );
     const { region, table, json, yes } = program.optsWithGlobals();
     if ((region === undefined) !== (table === undefined))
       program.error('The options --region and --table go together: both, or neither for the local stack.');
-    const format = known.find(({ name, isFormat }) => isFormat && values[name] !== undefined);
-    if (json && format) program.error(`The options --json and ${format.flags} exclude each other.`);
+    if (json && values.csv) program.error('The options --json and --csv exclude each other.');
     await requireListening();
     const given = Object.fromEntries(
-      parameters.map((parameter, index) => [parameter, String(program.args[index] ?? '')]),
+      parameters.map((parameter, index) => [parameter, program.args[index] ?? '']),
     );
     if (impact && region !== undefined && !yes) {
       const sentence = `In ${table}, this ${await impact(given, values)}.`;

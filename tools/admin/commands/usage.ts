@@ -22,7 +22,7 @@ export const sum = command({
       value: 'NAMES',
       about: `One line for each ${groupings.join(', ')}; caller,operation by default`,
     },
-    csv: { about: 'Print CSV', isFormat: true },
+    csv: { about: 'Print CSV' },
   },
   examples: [
     'usage --from 2026-11-01 --by caller',
