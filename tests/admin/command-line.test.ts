@@ -15,6 +15,7 @@ import { commands } from '../../tools/admin/commands.ts';
 import { sentenceFor } from '../../tools/admin/command.ts';
 import { runCommandLine } from '../../tools/admin/program.ts';
 import { upgradeTable } from '../../tools/admin/upgrade.ts';
+import { localEnvironment } from '../../tools/local/addresses.ts';
 import { chooseTarget, describeTarget } from '../../tools/admin/target.ts';
 
 /** The words of command lines, as a shell passes them on. */
@@ -179,7 +180,7 @@ describe('the target of a command', () => {
     expect(describeTarget()).toBe(description);
   });
 
-  test('is the local stack without --region and --table, whatever the shell is signed in to', () => {
+  test('is the local stack, with its site, without --region and --table, whatever the shell is signed in to', () => {
     const before = { ...process.env };
     const ours = {
       AWS_ENDPOINT_URL_DYNAMODB: 'http://localhost:1',
@@ -191,7 +192,8 @@ describe('the target of a command', () => {
     Object.assign(process.env, before);
 
     expect([chosen.AWS_PROFILE, chosen.AWS_SESSION_TOKEN]).toEqual([undefined, undefined]);
-    expect(chosen).toMatchObject({ ...ours, AWS_REGION: 'us-east-1', TABLE_NAME: 'node-registry-local' });
+    const { SITE_URL, SITE_LINKS } = localEnvironment;
+    expect(chosen).toMatchObject({ ...ours, SITE_URL, SITE_LINKS, TABLE_NAME: 'node-registry-local' });
   });
 
   test('prints the target before a change, and none if nothing can change', async () => {

@@ -12,3 +12,11 @@ export const localStores = {
 export function localAddress(port: number): string {
   return `http://localhost:${port}`;
 }
+
+const pages = localAddress(3004 + portOffset);
+
+/** Whose site the local stack has, as a deployed one says in its output `SiteSettings`. */
+export const localSite = {
+  SITE_URL: localAddress(3006 + portOffset),
+  SITE_LINKS: `Local stack=${pages}/, API reference=${pages}/reference/`,
+};

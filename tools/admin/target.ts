@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { saidByAws } from './command.ts';
 import { Rejection } from './registry/administration.ts';
 import { isListening } from '@node-registry/command-line/is-listening';
-import { localAddress, localStores } from './local-stack.ts';
+import { localAddress, localSite, localStores } from './local-stack.ts';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 
@@ -35,6 +35,7 @@ export function chooseTarget(args: string[]): void {
     AWS_SECRET_ACCESS_KEY: 'LOCALSECRETKEY',
     TABLE_NAME: tableName,
     BUCKET_NAME: bucketName,
+    ...localSite,
   });
 }
 

@@ -1,4 +1,4 @@
-import { localAddress, localStores, portOffset as offset } from '../admin/local-stack.ts';
+import { localAddress, localSite, localStores, portOffset as offset } from '../admin/local-stack.ts';
 
 export { localAddress };
 
@@ -53,8 +53,7 @@ export const localEnvironment = {
   IMAGE_PROVIDER_URL: `${localAddress(ports.providers)}/image`,
   VIDEO_PROVIDER_URL: `${localAddress(ports.providers)}/video`,
   ACCOUNT_URL: `${localAddress(ports.account)}/account/`,
-  SITE_URL: localAddress(ports.site),
-  SITE_LINKS: `Local stack=${localAddress(ports.pages)}/, API reference=${localAddress(ports.pages)}/reference/`,
+  ...localSite,
 };
 
 /** The public half of NOTIFICATION_SIGNING_KEY, for receivers. */
