@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, jest } from '@jest/globals';
 
 const loop = [
@@ -19,12 +18,6 @@ afterEach(() => {
 /** Until the test ends, only the date stands still: no minute or day ends during the test. */
 export function stopDate(now = Date.now()): void {
   jest.useFakeTimers({ now, doNotFake: [...loop, ...timers] });
-}
-
-/** Lets the process go on until something is so. A loop without an end would outlive its test, and keep Jest alive. */
-export async function turnsUntil(isSo: () => boolean): Promise<void> {
-  for (const endsAt = performance.now() + 8_000; !isSo(); await turn())
-    if (performance.now() > endsAt) throw new Error('It took longer than 8 seconds.');
 }
 
 export function noon(): number {

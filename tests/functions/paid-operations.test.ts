@@ -1,5 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { stopTimers, turnsUntil } from '@node-registry/testing/clock';
+import { stopTimers } from '@node-registry/testing/clock';
+import { until } from '@node-registry/testing/until';
 import { serve } from '../support/serve.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { lines } from '../support/logged-lines.ts';
@@ -44,7 +45,7 @@ describe('a paid operation', () => {
     stopTimers();
     misbehave({ kind: 'stall' });
     const answer = generate({});
-    await turnsUntil(() => simulation.received.length > 0);
+    await until(() => simulation.received.length > 0);
     jest.advanceTimersByTime(29_000);
     const { status, body, headers } = await answer;
 

@@ -75,11 +75,14 @@ describe('the roles', () => {
     expect(JSON.stringify(direct.template)).not.toContain('AdministrationRole');
   });
 
-  test('let the proxies write no tasks if providers notify callers', () => {
+  test('let the proxies write no tasks if providers notify callers, where nothing is of notifications', () => {
     const rights = paid.map(({ name }) => statements(direct.template).get(`${upperFirst(name)}Role`));
 
     expect(rights.length).toBe(4);
     expect(JSON.stringify(rights)).toContain('USAGE#');
     expect(JSON.stringify(rights)).not.toContain('TASK#');
+    expect(JSON.stringify(direct.template)).not.toMatch(
+      /NOTIFICATION_|\/notifications|notify-|pollProviders|unknown-states/i,
+    );
   });
 });

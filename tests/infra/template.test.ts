@@ -26,11 +26,10 @@ import { functionNames, ofType, type Packaged, packagedStage, properties } from 
 
 /* The reviewed template of a stage with the default parameters; stages with more parts, and with fewer; what must agree. */
 
-const [plain, full, minimal, direct] = await Promise.all([
+const [plain, full, minimal] = await Promise.all([
   packagedStage('default'),
   packagedStage('full'),
   packagedStage('minimal'),
-  packagedStage('direct'),
 ]);
 const contracts = await loadContracts();
 test('is the reviewed tests/infra/template.json by default, which npm run template writes', () => {
@@ -44,12 +43,6 @@ test('is the reviewed tests/infra/template.json by default, which npm run templa
 
 test('has a dashboard that is JSON where the stage asks for one', () => {
   expect(JSON.parse(inText(properties(full, 'Dashboard').DashboardBody)).widgets).toHaveLength(15);
-});
-
-test('contains nothing of notifications where providers send them', () => {
-  expect(JSON.stringify(direct.template)).not.toMatch(
-    /NOTIFICATION_|\/notifications|notify-|pollProviders|unknown-states/i,
-  );
 });
 
 describe('the API', () => {

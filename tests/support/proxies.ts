@@ -2,7 +2,8 @@ import { beforeEach, jest } from '@jest/globals';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
 import type { Handler } from './invoke.ts';
-import { stopTimers, turnsUntil } from '@node-registry/testing/clock';
+import { stopTimers } from '@node-registry/testing/clock';
+import { until } from '@node-registry/testing/until';
 import { proxyNames } from './operation-names.ts';
 import './patience.ts';
 import { untilEnd } from './serve.ts';
@@ -40,7 +41,7 @@ export async function outwaitProvider<T>(work: () => Promise<T>, isRest = () => 
   stopTimers();
   const before = simulation.received.length;
   const result = work();
-  await turnsUntil(() => simulation.received.length > before && isRest());
+  await until(() => simulation.received.length > before && isRest());
   jest.advanceTimersByTime(25_000);
   return result;
 }

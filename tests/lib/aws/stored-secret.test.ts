@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { storedSecret } from '../../../lib/aws/stored-secret.ts';
-import { stopDate, stopTimers, turnsUntil } from '@node-registry/testing/clock';
+import { stopDate, stopTimers } from '@node-registry/testing/clock';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { serve } from '../../support/serve.ts';
 import { outwait, startSilentServer } from '../../support/silent-server.ts';
@@ -201,7 +201,7 @@ describe('a key that may have been replaced', () => {
     answer = failing;
     forgetLater();
     const all = [1, 2, 3].map(() => key.read({ deadline: Date.now() + 300 }));
-    await turnsUntil(() => asked.length >= 2);
+    await until(() => asked.length >= 2);
     if (failing === 'never') jest.advanceTimersByTime(300);
 
     expect(await Promise.all(all)).toEqual(['old-key', 'old-key', 'old-key']);

@@ -5,7 +5,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { httpRequest } from '../../../lib/outgoing/http-request.ts';
-import { stopTimers, turnsUntil } from '@node-registry/testing/clock';
+import { stopTimers } from '@node-registry/testing/clock';
+import { until } from '@node-registry/testing/until';
 import { peer, trustPeer } from '../../support/tls-peer.ts';
 
 const servers: { close: () => void }[] = [];
@@ -75,7 +76,7 @@ describe('a request that may have been sent', () => {
     await asked.promise;
     jest.advanceTimersByTime(300);
     await rejected;
-    await turnsUntil(() => [...sockets].every((socket) => socket.closed));
+    await until(() => [...sockets].every((socket) => socket.closed));
     expect(jest.getTimerCount()).toBe(0);
   });
 
@@ -102,7 +103,7 @@ describe('a foreign reply', () => {
       }),
     );
     await expect(post(`http://${address}/`)).rejects.toMatchObject({ reason: 'connection', sent: true });
-    await turnsUntil(() => [...sockets].every((socket) => socket.closed));
+    await until(() => [...sockets].every((socket) => socket.closed));
   });
 });
 
@@ -149,7 +150,7 @@ describe('exchange', () => {
     await post(`${scheme}://${address}/`);
 
     expect(sockets.size).toBe(3);
-    await turnsUntil(() => [...sockets].every((socket) => socket.closed));
+    await until(() => [...sockets].every((socket) => socket.closed));
   });
 
   test('fails after five seconds without a connection', async () => {
@@ -158,7 +159,7 @@ describe('exchange', () => {
     let isOver = false;
     const request = post(`https://${address}/`).finally(() => (isOver = true));
     const rejected = expect(request).rejects.toMatchObject({ reason: 'timeout', sent: false });
-    await turnsUntil(() => sockets.size > 0);
+    await until(() => sockets.size > 0);
 
     jest.advanceTimersByTime(4999);
     for (let count = 0; count < 20; count += 1) await turn();
@@ -177,7 +178,7 @@ describe('exchange', () => {
       stopTimers();
       for (let round = 0; round < 2; round += 1) {
         const request = post(`${scheme}://${address}/`, { timeoutMs: 60_000 });
-        await turnsUntil(() => waiting.length > 0);
+        await until(() => waiting.length > 0);
         jest.advanceTimersByTime(10_000);
         waiting.pop()?.();
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { stopDate } from '@node-registry/testing/clock';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { always } from '../../../lib/store/items.ts';
 import { keyOf } from '../../../lib/store/keys.ts';
@@ -11,17 +10,7 @@ import { eventOf } from '../../../tools/local/consume-queue.ts';
 import { beforeNext, failCalls } from '../../support/intercept.ts';
 import { lines } from '../../support/logged-lines.ts';
 import { queue } from '../../support/queue.ts';
-import {
-  dueInMs,
-  handOver,
-  lane,
-  lostAfterMs,
-  messageOf,
-  owing,
-  run,
-  soon,
-  stored,
-} from '../../support/work.ts';
+import { dueInMs, lane, lostAfterMs, messageOf, owing, run, soon, stored } from '../../support/work.ts';
 
 const { waitSeconds, moreSeconds, leaseSeconds } = lanes[lane];
 const invocation = { getRemainingTimeInMillis: () => 30_000 };
@@ -171,16 +160,5 @@ describe('a message', () => {
     expect(result).toEqual({ batchItemFailures: [{ itemIdentifier: items[1]?.pk }] });
     expect(await Promise.all(items.map(async (item) => (await stored(item)).tries))).toEqual([1, 0, 1]);
     expect(lines('work')).toMatchObject([{ level: 'error', outcome: 'interrupted' }]);
-  });
-
-  test('that the queue does not take is only late', async () => {
-    const item = await owing({}, false);
-    queue.faults.isDown = true;
-    await send(soon(), lane, [item]).catch(() => {});
-    queue.faults.isDown = false;
-    stopDate(Date.now() + lostAfterMs);
-    await handOver();
-
-    expect(queue.bodies).toEqual([messageOf(item)]);
   });
 });
