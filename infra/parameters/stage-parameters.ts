@@ -30,16 +30,20 @@ export function checkParameters(framework: Framework): void {
 export async function takeParameters(framework: Framework): Promise<void> {
   const { options } = framework.processedInput;
   const { params } = framework.configurationInput;
-  const lines = options.parameters === undefined ? [] : linesOf(await readFile(options.parameters, 'utf8'));
+  const lines = options.parameters === undefined ? [] : await linesOf(framework, options.parameters);
   const pairs = process.argv
     .flatMap((arg, place, all) =>
       all[place - 1] === '--param' ? arg : (/^--param=(.*)/s.exec(arg)?.[1] ?? []),
     )
     .map((pair) => pair.replaceAll(/\s*[\r\n]+\s*/g, ' '));
-  const malformed = [...lines, ...pairs].filter((pair) => !/^[^=]+=/.test(pair));
+  const read = [
+    ...lines.map((line) => [line, `${options.parameters}: "${line}"`] as const),
+    ...pairs.map((pair) => [pair, `--param=${pair}`] as const),
+  ];
+  const malformed = read.filter(([pair]) => !/^[^=]+=/.test(pair));
   reject(
     framework,
-    malformed.map((pair) => `--param=${pair} must be --param=<name>=<value>; the value may be empty.`),
+    malformed.map(([, shown]) => `${shown} must be <name>=<value>; the value may be empty.`),
   );
   const remembered = options.same ? await rememberedParameters(framework) : {};
   const given = entriesOf(pairs);
@@ -63,7 +67,12 @@ export async function takeParameters(framework: Framework): Promise<void> {
 const localStage = 'local';
 
 /** A parameter on each line, as name=value. */
-function linesOf(file: string): string[] {
+async function linesOf(framework: Framework, path: string): Promise<string[]> {
+  const file = await readFile(path, 'utf8').catch((error: Error) => error);
+  if (file instanceof Error) {
+    reject(framework, [`The file of --parameters can't be read: ${file.message}.`]);
+    return [];
+  }
   return file.split(/\r?\n/).filter((line) => /\S/.test(line) && !/^\s*#/.test(line));
 }
 
@@ -93,8 +102,17 @@ function reject({ classes }: Framework, problems: string[]): void {
 
 async function stageProblems(framework: Framework): Promise<string[]> {
   const aws = framework.getProvider('aws');
-  if (aws.getStage() === localStage)
+  const stage = aws.getStage();
+  if (stage === localStage)
     return ['"local" is the stage of npm start; name another one, such as --stage prod.'];
+  const names = framework.service
+    .getAllFunctions()
+    .map((name) => `${framework.service.service}-${stage}-${name}`);
+  const room = stage.length + 64 - Math.max(...names.map(({ length }) => length));
+  if (stage.length > room)
+    return [
+      `--stage ${stage} is too long: with more than ${room} characters, Lambda rejects names of functions.`,
+    ];
   const problems = parameterProblems(valuesOf(framework), aws.getRegion(), await loadPaidContracts());
   return problems.map(([, sentence]) => sentence);
 }

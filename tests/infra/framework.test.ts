@@ -34,6 +34,8 @@ beforeEach(async () => {
   await writeFile(join(project, 'serverless.yml'), sources);
 });
 
+const longStage = 'a-stage-whose-name-is-really-long';
+
 /** Gives the stage parameters of its own. */
 const giveBlock = (values: string) =>
   writeFile(
@@ -93,14 +95,37 @@ describe('npm run package', () => {
     expect(output).not.toContain('the-key-itself');
   });
 
-  test('rejects a parameter without a value and an equals sign', async () => {
-    const output = await serverless('package', ['--stage', 'prod', '--param=foo', '--param', '=bar']);
+  test.each([
+    [
+      'a parameter without a value and an equals sign',
+      ['--stage', 'prod', '--param=foo', '--param', '=bar'],
+      [
+        '--param=foo must be <name>=<value>; the value may be empty.',
+        '--param==bar must be <name>=<value>; the value may be empty.',
+      ],
+    ],
+    [
+      'a line of a file without an equals sign',
+      ['--stage', 'prod', '--parameters', 'serverless.yml'],
+      expect.arrayContaining([
+        'serverless.yml: "service: node-registry" must be <name>=<value>; the value may be empty.',
+      ]),
+    ],
+    [
+      'a file that cannot be read',
+      ['--stage', 'prod', '--parameters', 'nowhere.txt'],
+      [expect.stringMatching(/^The file of --parameters can't be read: ENOENT/)],
+    ],
+    [
+      'a stage whose name is too long for those of functions',
+      ['--stage', longStage, ...flagsOf(requiredParameters).slice(2)],
+      [`--stage ${longStage} is too long: with more than 29 characters, Lambda rejects names of functions.`],
+    ],
+  ])('rejects %s', async (_, flags, problems) => {
+    const [title, ...found] = sentencesIn(await serverless('package', flags));
 
-    expect(sentencesIn(output)).toEqual([
-      'This stage cannot be deployed:',
-      '  --param=foo must be --param=<name>=<value>; the value may be empty.',
-      '  --param==bar must be --param=<name>=<value>; the value may be empty.',
-    ]);
+    expect(title).toBe('This stage cannot be deployed:');
+    expect(found.map((line) => line.trim())).toEqual(problems);
   });
 
   test('takes an empty parameter, given or in its block, as one that is not given', async () => {
