@@ -256,12 +256,17 @@ export const removeMember = ofPublisher(async ({ ask, path, named }) => {
   const { id, user } = only(path, members, isMeant, `member "${named}"`);
   const { ended, remaining } = await ask('removeMember', { path: { ...path, memberId: id } });
   const names = [...remaining.tokens.map(({ name }) => name), ...remaining.trusts.map(trustName)];
+  const counts = [counted(ended.tokens, 'token'), counted(ended.trusts, 'trust')].filter(Boolean).join(', ');
   const lines = [
-    `${user.name ?? user.id ?? id} is no member of ${path.publisherId}. Ended with that: ${ended.tokens.length} tokens, ${ended.trusts.length} trusts.`,
+    `${user.name ?? user.id ?? id} is no member of ${path.publisherId}.${counts && ` Ended with that: ${counts}.`}`,
     ...(names.length > 0 ? [`Still working, and perhaps known to them: ${names.join(', ')}`] : []),
   ];
   return done('removed', lines, remaining);
 });
+
+function counted({ length }: readonly unknown[], one: string): string {
+  return length === 0 ? '' : `${length} ${one}${length === 1 ? '' : 's'}`;
+}
 
 export const acceptInvitation = ofPerson(async ({ ask, named, flags: { name } }) => {
   // A link has the secret behind its "#", percent-encoded.

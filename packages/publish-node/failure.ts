@@ -104,7 +104,7 @@ export async function together<Steps extends readonly Promise<unknown>[]>(...ste
 const wrongAddress = ['route_not_found', 'method_not_allowed', 'redirected'];
 const temporary = ['unreachable', 'timed_out', 'upload_failed', 'still_checking', 'invalid_reply'];
 
-/** By error code: where the caller's tokens came from, or how to give one. */
+/** By error code: where the caller's tokens came from, how to give one, or what else to do. */
 export type Hints = Partial<Record<string, string>>;
 
 export function failureOf(error: RegistryError, hints: Hints = {}, more = ''): Failure {
@@ -114,11 +114,10 @@ export function failureOf(error: RegistryError, hints: Hints = {}, more = ''): F
   const proxyFault = proxyFaultIn(error);
   if (proxyFault) return new Failure('tryAgain', proxyFault.message, facts);
   if (code === 'archive_rejected') return new Failure('archiveRejected', message, facts);
-  if (code === 'unreachable') {
-    return new Failure('tryAgain', `${message} Name another: --base-url, or NODE_REGISTRY_URL.`, facts);
-  }
+  const named = `${message} Name another: ${hints.unreachable ?? '--base-url, or NODE_REGISTRY_URL'}.`;
+  if (code === 'unreachable') return new Failure('tryAgain', named, facts);
   if (wrongAddress.includes(code) || (code === 'invalid_reply' && (status === 404 || status === 405))) {
-    return new Failure('usage', `${message} Name another: --base-url, or NODE_REGISTRY_URL.`, facts);
+    return new Failure('usage', named, facts);
   }
   const isTemporary = temporary.includes(code) || status >= 500 || status === 429;
   if (isTemporary) return new Failure('tryAgain', `${message}${whenAgain(error)}`, facts);

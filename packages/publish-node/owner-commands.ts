@@ -39,7 +39,7 @@ const command = (withdraws: boolean) => async (folder: string, flags: WithdrawFl
   }
   const done = withdraws
     ? `${node} is withdrawn: it is in no list and takes no new version. Its versions stay downloadable. To put it back: publish-node restore`
-    : `${node} is not withdrawn: lists have it, and it takes new versions.`;
+    : `${node} is active: lists show it, and it takes new versions.`;
   const report = { status: withdraws ? 'withdrawn' : 'restored', publisher, node };
   return { report: { ...report, reason: flags.reason }, lines: [done] };
 };
@@ -135,8 +135,7 @@ function changelogFor(old: string | null | undefined, { changelog, reason, undo 
 export async function deprecateCommand(text: string, flags: DeprecateFlags, mean: Mean): Promise<Ending> {
   if (wantedOf(text).version === undefined && normalizeVersion(text) === undefined)
     throw new Failure('usage', `Name the version: ${text}@VERSION.`);
-  const named = await readNamed(text, { publisher: flags.publisher });
-  if (named.metadata.version === undefined) throw new Failure('usage', `Name the node: NODE@${text}.`);
+  const named = await readNamed(text, { publisher: flags.publisher }, true);
   mean(meantBy(named));
   const { publisher } = requireOwned(named);
   const { node, version } = requireNamed(named);

@@ -17,6 +17,7 @@ import {
   statusCommand,
   versionsCommand,
 } from './read-commands.ts';
+import { ofFiles } from './reading.ts';
 import { deprecateCommand, editCommand, restoreCommand, withdrawCommand } from './owner-commands.ts';
 
 const groups: Record<string, string> = {
@@ -79,7 +80,10 @@ const deprecation = [
 ];
 const edited = [
   listed('--tags <tag>', 'A tag'),
-  ...['icon', 'banner', 'repository', 'license'].map((field) => option(`--${field} <text>`)),
+  option('--icon <url>', 'Its picture; [tool.node-registry] icon'),
+  option('--banner <url>', 'The picture above its page; [tool.node-registry] banner'),
+  option('--repository <url>', 'Where its source is; [project.urls] Repository'),
+  option('--license <text>', 'Its license, such as MIT; [project] license'),
 ];
 const profile = fieldOptions(account.profile);
 const name = option('--name <text>', 'Under which name the members see you');
@@ -185,7 +189,7 @@ const commands: Record<string, Line> = {
     'Change the metadata of a node without a release, as pyproject.toml and the options name it',
     [...folder, ...options.texts, ...edited, ...owner],
     editCommand,
-    { ...ofNode, notes },
+    { argument: 'The folder, or NODE', notes },
   ],
   'deprecate <version>': [
     'Mark a published version as deprecated, or undo that',
@@ -203,20 +207,20 @@ const commands: Record<string, Line> = {
   'search <words...>': [
     'Find nodes by words of their ID, name, description, tags, publisher or host nodes',
     [...reading, page],
-    searchCommand,
+    ofFiles(searchCommand),
     byAnyone,
   ],
-  'versions <node>': ['List the published versions of a node', reading, versionsCommand, byAnyone],
+  'versions <node>': ['List the published versions of a node', reading, ofFiles(versionsCommand), byAnyone],
   'show <node[@version]>': [
     'Show a node, its versions, and one of them with its host nodes',
     reading,
-    showCommand,
+    ofFiles(showCommand),
     byAnyone,
   ],
   'download <node[@version]>': [
     'Download a version and verify its bytes',
     [...reading, options.output],
-    downloadCommand,
+    ofFiles(downloadCommand),
     byAnyone,
   ],
 };

@@ -44,11 +44,10 @@ export async function readNamed(text: string, flags: Metadata, hasVersion = fals
   const { metadata } = await readMetadata('.', flags);
   const label = metadata.node && normalizeVersion(text);
   const { node, version = flags.version } = label ? { node: metadata.node, version: label } : wanted;
-  if (hasVersion && version === undefined)
-    throw new Failure(
-      'usage',
-      `There is no folder "${text}". For a node, name its version: ${node}@VERSION.`,
-    );
+  if (hasVersion && version === undefined) {
+    const ofNode = `There is no folder "${text}". For a node, name its version: ${node}@VERSION.`;
+    throw new Failure('usage', normalizeVersion(text) ? `Name the node: NODE@${text}.` : ofNode);
+  }
   const named = { publisher: metadata.publisher, node, version };
   return { metadata: named, failures: [], unread: [], ownVersion: undefined };
 }

@@ -95,6 +95,10 @@ async function send(
   { token: personalAccessToken, hints }: { token: PersonalToken; hints: Hints },
   { timeout, baseUrl }: PublishFlags,
 ): Promise<Published> {
+  const allHints = {
+    node_id_taken: `To put back a node of yours that is withdrawn: publish-node restore ${project.node}`,
+    ...hints,
+  };
   const bar = progressBar(terminal, archive.length);
   const upload = uploadShowing(bar.show);
   const onStep = (step: string) => {
@@ -113,7 +117,9 @@ async function send(
     const sent: Upload = (...args) => upload(...args).finally(bar.finish);
     return await registry
       .publish(input, { waitMs: timeout * 1000, onStep, upload: sent })
-      .catch(async (error: unknown) => explain(hints, await holderOf(error, project.node, baseUrl))(error));
+      .catch(async (error: unknown) =>
+        explain(allHints, await holderOf(error, project.node, baseUrl))(error),
+      );
   } finally {
     process.off('SIGINT', interrupt);
   }

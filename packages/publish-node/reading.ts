@@ -9,7 +9,8 @@ import {
 import { IndexedNode as IndexedNodeFile } from '@node-registry/registry-rules/schemas/index-files';
 import { normalizeVersion } from '@node-registry/registry-rules/version-label';
 import { connect } from './connect.ts';
-import { Failure } from './failure.ts';
+import { explain, Failure } from './failure.ts';
+import type { Ending } from './output.ts';
 
 /** The registry's URLs for the commands that only read. */
 export interface ReadFlags {
@@ -49,10 +50,16 @@ export async function openRegistry(flags: ReadFlags, wanted?: Wanted): Promise<R
   return connect({ baseUrl, downloadsUrl });
 }
 
+/** For a command whose requests go to the registry's files. */
+export function ofFiles<Given extends unknown[]>(command: (...given: Given) => Promise<Ending>) {
+  const unreachable = '--downloads-url, or NODE_REGISTRY_DOWNLOADS_URL';
+  return (...given: Given) => command(...given).catch(explain({ unreachable }));
+}
+
 async function downloadsOf(baseUrl: string, wanted: Wanted | undefined): Promise<string | undefined> {
   if (wanted?.version === undefined) return undefined;
   const pair = { node_id: wanted.node, version: wanted.version };
-  const [entry] = await connect({ baseUrl }).versions.bulk([pair]);
+  const [entry] = await connect({ baseUrl }).versions.bulk([pair]).catch(explain({}));
   return /^(.+)\/archives\//.exec(entry?.node_version?.downloadUrl ?? '')?.[1];
 }
 

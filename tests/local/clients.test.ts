@@ -540,7 +540,7 @@ describe('publish-node login', () => {
     expect(trusts).toMatchObject([{ issuer: 'https://gitlab.com', job_workflow: reusable }]);
     expect([accepted.publisher, again.code]).toEqual(['alice-labs', 3]);
     expect(rotated).not.toBe(token);
-    expect(removed.stdout).toContain('Ended with that: 1 tokens, 0 trusts.');
+    expect(removed.stdout).toContain('Ended with that: 1 token.\n');
     expect((await bob.report('whoami')).publishers).toEqual([]);
     expect((await alice.run('member', 'remove', members.members[0].id)).code).toBe(3);
   });

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
 import { createRegistryClient } from '@node-registry/registry-client';
@@ -75,6 +76,8 @@ describe('publish-node --json', () => {
     const bytes = Buffer.from(await (await fetch(published.download_url)).arrayBuffer());
 
     for (const each of [planned, published, again, active]) expect(Object.keys(each)).toEqual(keys);
+    const documented = await readFile('docs/publishing.md', 'utf8');
+    expect(keys.filter((key) => key !== 'code' && !documented.includes(`\`${key}\``))).toEqual([]);
     const { sha256, archive_bytes } = planned;
     const same = { code: 0, publisher: 'demo', node: 'reported', version: '1.0.0', sha256, archive_bytes };
     const [host_node_extract_reason] = ['It has no __init__.py at its root.'];
@@ -165,6 +168,7 @@ describe('publish-node status', () => {
     expect(withdrawn).toMatchObject({ publisher: 'demo', reason: 'Use another one.', version: null });
     expect(rejected.code).toBe(3);
     expect(rejected.stderr).toContain('the request: The node is withdrawn and takes no new version.');
+    expect(rejected.stderr).toContain('withdrawn: publish-node restore withdrawn-node\n');
     expect([readable.status, readable.download_url]).toEqual(['active', published.download_url]);
     expect(restored).toMatchObject({ code: 0, status: 'restored', reason: null });
     expect(await storedNode('withdrawn-node')).not.toHaveProperty('status_detail');
@@ -432,10 +436,8 @@ test('publish-node deprecate marks a published version and takes it back, with a
   const deprecate = (version: string, ...args: string[]) =>
     publishNode(['deprecate', version, ...args], { cwd: folder, env: access });
   const absent = await deprecate('aged@9.0.0');
-  const nameless = await publishNode(['deprecate', '1.0.0', '--publisher', 'demo'], {
-    cwd: '/',
-    env: access,
-  });
+  const elsewhere = { cwd: '/', env: access };
+  const nameless = await publishNode(['deprecate', '1.0.0', '--publisher', 'demo'], elsewhere);
   const marked = await deprecate('aged@v1.0', '--changelog', 'Use 2.0.0.');
   const during = await storedVersion('aged');
   const undone = await deprecate('1.0.0', '--undo', '--json');
@@ -455,6 +457,7 @@ test('publish-node deprecate marks a published version and takes it back, with a
   expect([undone.code, JSON.parse(undone.stdout).status]).toEqual([0, 'undeprecated']);
   expect(await storedVersion('aged')).toMatchObject({ deprecated: false, changelog: 'Use 2.0.0.' });
   expect([absent.code, nameless.code, nameless.stderr]).toEqual([3, 2, 'Name the node: NODE@1.0.0.\n']);
+  expect(await publishNode(['status', '1.0.0'], elsewhere)).toMatchObject({ stderr: nameless.stderr });
   expect(await storedVersion('aged', '9.0.0')).toBeUndefined();
 });
 

@@ -137,6 +137,17 @@ describe('publish-node', () => {
     const { code: exitCode, stderr } = await asked('search', 'blend');
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('NODE_REGISTRY_DOWNLOADS_URL')]);
   });
+
+  test.each([
+    ['versions blender --downloads-url', '--downloads-url, or NODE_REGISTRY_DOWNLOADS_URL'],
+    ['search blend --downloads-url', '--downloads-url, or NODE_REGISTRY_DOWNLOADS_URL'],
+    ['show blender@1.0.0 --base-url', '--base-url, or NODE_REGISTRY_URL'],
+  ])('names the option for the address that cannot be reached: %s', async (args, options) => {
+    const given = [...args.split(' '), 'http://localhost:1'];
+    const { code: exitCode, stderr } = await publishNode(given, { env: {} });
+
+    expect([exitCode, stderr]).toEqual([5, expect.stringContaining(` Name another: ${options}.\n`)]);
+  });
 });
 
 describe('files that are not of a registry', () => {

@@ -406,6 +406,13 @@ describe('a word from another tool', () => {
   });
 });
 
+test('the help of edit describes each option, and takes no version', async () => {
+  const { stdout } = await publishNode(['edit', '--help']);
+
+  expect(stdout).toContain('--banner <url>');
+  expect(stdout).not.toMatch(/--\S+ <\w+>\s*$|VERSION/m);
+});
+
 describe('CHANGELOG.md', () => {
   const log = '# Changes\n\n## [v1.1.0] - 2026-01-01\n\n### Fixed\n- A\n\n## 1.0.0\nFirst.\n\n## 0.9\nOld.\n';
 
