@@ -35,8 +35,10 @@ test('limit set, show, list and clear change single limits, keep a block, and sh
   await admin('caller', 'block', user, '--reason', 'leaked');
   const shown = await show(user);
   await admin('limit', 'clear', user);
+  const onlyBlocked = await adminJson('limit', 'list');
 
   expect(listed).toContainEqual({ user, limits });
+  expect(onlyBlocked).toContainEqual({ user, limits: {}, blocked: shown.blocked });
   expect(idle.stdout).toMatch(/Credits today\s+20\nTasks today\s+1\n/);
   expect(idle.stdout).not.toContain('Running now');
   expect(stdout).toMatch(/Credits today\s+70\nTasks today\s+2\nRunning now\s+1\n/);
@@ -52,6 +54,8 @@ test('limit set, show, list and clear change single limits, keep a block, and sh
     ],
   });
   expect(await show(user)).toMatchObject({ limits: {}, blocked });
+  await admin('caller', 'unblock', user);
+  expect((await admin('limit', 'list')).stdout).not.toContain(user);
 });
 
 test('caller block and limit set reach a caller that has never paid, and a block of a new name asks whether it is right', async () => {

@@ -91,7 +91,7 @@ export const keys = command({
     const record = signingKeysRecord((await get(newContext(), signingKeysKey))[0]);
     if (!record)
       throw new Rejection(
-        'Nothing signs notifications here yet. With notifications=relay, the key is known five minutes after the deployment.',
+        'No keys are published here. With notifications=relay, they are within five minutes of the first start.',
       );
     const public_keys = record.public_keys.split(' ');
     return { data: { public_keys, since: record.at }, text: public_keys.join('\n') };

@@ -42,7 +42,10 @@ export function readAgain(
     if (!isOffered(current) || laneOf(current) === 'finalize')
       throw new Rejection(`${what} is not published.`);
     const by = extraction?.by ?? 0;
-    if (by >= extractor && status !== 'failed') throw new Rejection(`${what} was read by extractor ${by}.`);
+    if (by >= extractor && status !== 'failed')
+      throw new Rejection(
+        `${what} is not read again: extractor ${by} has read it, and the current one is ${extractor}.`,
+      );
     return {
       host_node_extract_status: 'pending',
       host_node_extract_reason: null,

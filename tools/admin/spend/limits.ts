@@ -108,5 +108,9 @@ export async function showLimits(
 
 export async function listLimits(): Promise<CallerWithLimits[]> {
   const items = await queryAll(newContext(), limitsKey(''));
-  return items.map(limitsRecord).map(({ caller, limits }) => ({ caller, limits }));
+  // A record stays when its limits are cleared and its block ends.
+  return items
+    .map(limitsRecord)
+    .filter(({ limits }) => limits?.blocked || Object.keys(limits?.values ?? {}).length > 0)
+    .map(({ caller, limits }) => ({ caller, limits }));
 }
