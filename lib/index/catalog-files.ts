@@ -56,34 +56,21 @@ async function createPieces(context: Context, pieces: number): Promise<void> {
   await allEnded(Array.from({ length: pieces }, create));
 }
 
-/**
- * Updates the catalog's lines of some nodes, with one write for each piece that contains them. `attempt`
- * decides what a failure means for its nodes.
- */
-export async function refreshCatalog(
+/** The paths of the pieces with the lines of some nodes, and whose. While the catalog grows, a line is in two of them. */
+export async function piecesWith(
   context: Context,
   nodeIds: readonly string[],
-  attempt: (nodeIds: readonly string[], work: () => Promise<unknown>) => Promise<void>,
-): Promise<void> {
-  const { catalog_pieces, next_pieces } = await updateConfig(context);
-  const sizes = next_pieces === undefined ? [catalog_pieces] : [catalog_pieces, next_pieces];
-  for (const pieces of sizes) {
-    const byPiece = Map.groupBy(nodeIds, (nodeId) => pieceOf(nodeId, pieces));
-    await allEnded(
-      [...byPiece].map(([piece, ids]) => attempt(ids, () => refreshPiece(context, { pieces, piece }, ids))),
-    );
-  }
-}
-
-interface Piece {
-  pieces: number;
-  piece: number;
+): Promise<Map<string, string[]>> {
+  const { catalog_pieces, next_pieces = catalog_pieces } = await updateConfig(context);
+  const byPath = (pieces: number) =>
+    Map.groupBy(nodeIds, (nodeId) => catalogPath(pieces, pieceOf(nodeId, pieces)));
+  return new Map([...byPath(catalog_pieces), ...byPath(next_pieces)]);
 }
 
 /** Updates some lines of a piece; with `andOthers`, also the lines that are already in it. */
 export function refreshPiece(
   context: Context,
-  { pieces, piece }: Piece,
+  path: string,
   nodeIds: readonly string[],
   andOthers = false,
 ): Promise<'written' | 'unchanged'> {
@@ -98,7 +85,7 @@ export function refreshPiece(
     return { nodes: [...lines.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) };
   };
   const options = { onlyIfDifferent: andOthers, format: pieceFormat };
-  return refreshFile(context, catalogPath(pieces, piece), next, options);
+  return refreshFile(context, path, next, options);
 }
 
 /** A node's line, from the files of the node and of its latest version, which are written before. */

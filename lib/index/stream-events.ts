@@ -11,7 +11,7 @@ import { hostNodeKey, type Key, keyName, nodeKey, ownedNodeKey, subjectOf } from
 import { queryAll } from '../store/read.ts';
 import { refreshPages } from './page-files.ts';
 import { refreshPublishers } from './publisher-files.ts';
-import { refreshCatalog } from './catalog-files.ts';
+import { piecesWith, refreshPiece } from './catalog-files.ts';
 import { refreshHostNodes, refreshNode, refreshReadme, TooLargeForIndex } from './node-files.ts';
 
 /*
@@ -148,11 +148,12 @@ async function writeChanges(context: Context, changed: readonly Key[]): Promise<
     attempt(id, change.keys, () => refreshAllOf(sooner, id, change)),
   );
   const keysOf = (ids: readonly string[]) => ids.flatMap((id) => nodes.get(id)?.keys ?? []);
-  await attempt('catalog', keys, () =>
-    refreshCatalog(soon, [...nodes.keys()], (ids, work) =>
-      attempt(`catalog of ${ids.join(', ')}`, keysOf(ids), work),
-    ),
-  );
+  await attempt('catalog', keys, async () => {
+    const pieces = await piecesWith(soon, [...nodes.keys()]);
+    await inParallel(pieces.entries(), maxFilesAtOnce, ([path, ids]) =>
+      attempt(`catalog of ${ids.join(', ')}`, keysOf(ids), () => refreshPiece(soon, path, ids)),
+    );
+  });
   return {
     nodes: nodes.size,
     host_nodes: [...nodes.values()].reduce((sum, { labels }) => sum + labels.size, 0),

@@ -127,6 +127,17 @@ describe('index rebuild', () => {
     expect((await read(catalogPath(16, pieceOf('first', 16)))).nodes).toMatchObject([{ id: 'first' }]);
   });
 
+  test('has changes in the pieces of both sizes meanwhile', async () => {
+    const config = await read(configPath);
+    await put(configPath, { ...config, next_pieces: 64 });
+    const paths = [32, 64].map((pieces) => catalogPath(pieces, pieceOf('first', pieces)));
+    for (const path of paths) await put(path, { nodes: [] });
+    await follow(nodeKey('first'));
+    await put(configPath, config);
+
+    for (const path of paths) expect((await read(path)).nodes).toMatchObject([{ id: 'first' }]);
+  });
+
   test('leaves readers in a larger catalog that another run has filled meanwhile', async () => {
     beforeNext(s3(), /^ListObjectsV2Command$/, () => rebuild({ linesPerPiece: 3 / 128 }));
     await rebuild({ linesPerPiece: 3 / 64 });

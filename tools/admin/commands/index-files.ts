@@ -129,8 +129,8 @@ export async function rebuildIndex({ linesPerPiece = 500, progress }: Options) {
   const removed = await removeOthers(expected, began);
   const byPiece = Map.groupBy(nodeIds, (nodeId) => pieceOf(nodeId, pieces));
   for (let piece = 0; piece < pieces; piece += 1) {
-    const refresh = refreshPiece(newContext(), { pieces, piece }, byPiece.get(piece) ?? [], true);
-    await write(catalogPath(pieces, piece), refresh);
+    const path = catalogPath(pieces, piece);
+    await write(path, refreshPiece(newContext(), path, byPiece.get(piece) ?? [], true));
   }
   await updateConfig(newContext(), ({ next_pieces, ...config }) =>
     next_pieces === pieces

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { maxFilesAtOnce } from '../../../lib/bucket/public-file.ts';
 import { inParallel } from '../../../lib/in-parallel.ts';
 import { refreshPages } from '../../../lib/index/page-files.ts';
-import { refreshCatalog } from '../../../lib/index/catalog-files.ts';
+import { piecesWith, refreshPiece } from '../../../lib/index/catalog-files.ts';
 import { refreshNode } from '../../../lib/index/node-files.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { parseObject } from '../../../lib/json.ts';
@@ -55,7 +55,8 @@ export const numbers = command({
       await refreshPages(newContext(), nodeId, [], options);
     });
     const soon = { deadline: Date.now() + catalogMs };
-    await refreshCatalog(soon, named, async (_, work) => void (await work()));
+    const pieces = await piecesWith(soon, named);
+    await inParallel(pieces.entries(), maxFilesAtOnce, ([path, ids]) => refreshPiece(soon, path, ids));
     return {
       data: { nodes: lines.size, changed },
       text: `The numbers of ${changed.length} of ${lines.size} nodes changed.`,
