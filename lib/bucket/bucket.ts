@@ -71,17 +71,12 @@ export class ObjectChanged extends Error {
 }
 
 export async function findObject(key: string): Promise<StoredObject | undefined> {
-  try {
-    const { VersionId, ContentLength, LastModified } = await s3().send(
-      new HeadObjectCommand({ Bucket: bucketName(), Key: key }),
-    );
-    if (VersionId === undefined)
-      throw new Error(`Versioning is off in the bucket "${bucketName()}". Switch it on.`);
-    return new StoredObject(key, VersionId, Number(ContentLength), Number(LastModified));
-  } catch (error) {
-    if (statusOf(error) === 404) return undefined;
-    throw error;
-  }
+  const head = new HeadObjectCommand({ Bucket: bucketName(), Key: key });
+  const found = await s3().send(head).catch(noneIfMissing);
+  if (!found) return undefined;
+  if (found.VersionId === undefined)
+    throw new Error(`Versioning is off in the bucket "${bucketName()}". Switch it on.`);
+  return new StoredObject(key, found.VersionId, Number(found.ContentLength), Number(found.LastModified));
 }
 
 /** Permanently deletes exactly this version. Succeeds if it is already gone. */
@@ -108,7 +103,10 @@ export async function copyOnce(object: StoredObject, target: string): Promise<vo
     await copy(object, target);
   } catch (error) {
     if (await findObject(target)) return;
-    throw (await isThere(object)) ? error : new ObjectChanged(object.key, { cause: error });
+    const source = await s3()
+      .send(new HeadObjectCommand(whereOf(object)))
+      .catch(noneIfMissing);
+    throw source ? error : new ObjectChanged(object.key, { cause: error });
   }
 }
 
@@ -126,16 +124,6 @@ async function copy(object: StoredObject, target: string): Promise<void> {
   await s3().send(command);
 }
 
-async function isThere(object: StoredObject): Promise<boolean> {
-  try {
-    await s3().send(new HeadObjectCommand(whereOf(object)));
-    return true;
-  } catch (error) {
-    if (statusOf(error) === 404) return false;
-    throw error;
-  }
-}
-
 async function read(object: StoredObject, range: string | undefined): Promise<Readable> {
   const where = whereOf(object);
   try {
@@ -150,6 +138,10 @@ async function read(object: StoredObject, range: string | undefined): Promise<Re
 
 function whereOf({ key, versionId }: StoredObject) {
   return { Bucket: bucketName(), Key: key, VersionId: versionId };
+}
+
+function noneIfMissing(error: unknown): undefined {
+  if (statusOf(error) !== 404) throw error;
 }
 
 export function statusOf(error: unknown): number | undefined {
@@ -190,13 +182,9 @@ export async function deleteAt(context: Context, where: Place): Promise<void> {
 }
 
 export async function readBytes(context: Context, where: Place): Promise<Buffer | undefined> {
-  try {
-    const { Body } = await s3().send(new GetObjectCommand(where), untilDeadline(context));
-    return Body && Buffer.from(await Body.transformToByteArray());
-  } catch (error) {
-    if (statusOf(error) === 404) return undefined;
-    throw error;
-  }
+  const sent = s3().send(new GetObjectCommand(where), untilDeadline(context));
+  const { Body } = (await sent.catch(noneIfMissing)) ?? {};
+  return Body && Buffer.from(await Body.transformToByteArray());
 }
 
 export async function* listKeys(

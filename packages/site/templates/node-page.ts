@@ -14,8 +14,8 @@ import { type Content, html, Markup } from './markup.ts';
 import { renderReadme } from '../readme.ts';
 import { scriptLanguage } from './script-language.ts';
 import { shortNames } from './runs-on.ts';
-import { badge, countOf, dateOf, facts, foreign, icon, lines, notice, numberOf } from './text.ts';
-import { pictureAddress, sizeOf, type Tone, visibleText, webAddress, webLink } from './text.ts';
+import { badge, countOf, dateOf, facts, foreign, icon, lines, numberOf } from './text.ts';
+import { pictureAddress, sizeOf, visibleText, webAddress, webLink } from './text.ts';
 import { translationList } from './translations.ts';
 
 export interface NodeFiles {
@@ -72,7 +72,7 @@ function nameOf({ name, id = '' }: IndexedNode): string {
 function bannedPage({ id = '', status_detail }: IndexedNode): Content {
   const reason = status_detail && html` ${foreign(status_detail)}`;
   return html`<div class="intro"><h1>${foreign(id)}</h1>
-${notice('bad', html`<b>This node is banned. Do not install it.</b>${reason}`)}
+<p class="notice bad"><b>This node is banned. Do not install it.</b>${reason}</p>
 <p><a class="button" href="/search">Search for another one</a></p></div>`;
 }
 
@@ -95,7 +95,7 @@ function mainOf(
   const id = String(node.id);
   if (label !== undefined && !version)
     return html`<div class="intro">${heading(node, undefined)}
-${notice('warn', html`Version ${foreign(label)} of this node is not offered any more.`)}
+<p class="notice warn">Version ${foreign(label)} of this node is not offered any more.</p>
 <p><a href="${nodeAddress(id)}">The page of ${foreign(nameOf(node))}</a></p></div>`;
   const isOfNode = label === undefined;
   const banner = isOfNode && pictureAddress(node.banner_url);
@@ -151,38 +151,28 @@ function versionBadges(version: PublicVersion): Content {
   ];
 }
 
-function notices(node: IndexedNode, version: PublicVersion | undefined, label: string | undefined): Markup[] {
+function notices(node: IndexedNode, version: PublicVersion | undefined, label: string | undefined): Content {
   const { status, status_detail = '', latest_version, versions } = node;
   const [, replacement] = /\breplaced by ["'`]?([\w.-]*\w)/i.exec(status_detail) ?? [];
   const next =
     replacement !== undefined &&
     html` <a href="${nodeAddress(replacement)}">Go to ${foreign(replacement)}</a>`;
   const reason = foreign(version?.status_reason ?? '');
-  const said: Markup[] = [];
-  const say = (tone: Tone, content: Content) => said.push(notice(tone, content));
-  if (status === 'NodeStatusDeleted')
-    say(
-      'warn',
-      html`<b>Its owner has withdrawn this node.</b> Its versions stay where they are in use. ${foreign(status_detail)}${next}`,
-    );
-  if (!latest_version)
-    say(
-      'plain',
-      `${versions.length > 0 ? 'Every version of this node is withdrawn' : 'No version of this node can be installed'}.`,
-    );
-  // Not which one is the newest: a publish doesn't write the pages of all other versions.
-  if (label !== undefined)
-    say(
-      'plain',
-      html`This page is about one version. <a href="${nodeAddress(String(node.id))}">The node’s page</a> has the newest.`,
-    );
-  if (isWithdrawn(version))
-    say('warn', html`<b>This version is withdrawn.</b> Its files stay for those who use it. ${reason}`);
-  if (version?.deprecated)
-    say('warn', `Version ${version.version} is deprecated. Choose another one if you can.`);
-  if (version?.status === 'NodeVersionStatusFlagged')
-    say('warn', html`<b>This version is under review.</b> ${reason}`);
-  return said;
+  return [
+    status === 'NodeStatusDeleted' &&
+      html`<p class="notice warn"><b>Its owner has withdrawn this node.</b> Its versions stay where they are in use. ${foreign(status_detail)}${next}</p>`,
+    !latest_version &&
+      html`<p class="notice plain">${versions.length > 0 ? 'Every version of this node is withdrawn' : 'No version of this node can be installed'}.</p>`,
+    // Not which one is the newest: a publish doesn't write the pages of all other versions.
+    label !== undefined &&
+      html`<p class="notice plain">This page is about one version. <a href="${nodeAddress(String(node.id))}">The node’s page</a> has the newest.</p>`,
+    isWithdrawn(version) &&
+      html`<p class="notice warn"><b>This version is withdrawn.</b> Its files stay for those who use it. ${reason}</p>`,
+    version?.deprecated &&
+      html`<p class="notice warn">Version ${version.version} is deprecated. Choose another one if you can.</p>`,
+    version?.status === 'NodeVersionStatusFlagged' &&
+      html`<p class="notice warn"><b>This version is under review.</b> ${reason}</p>`,
+  ];
 }
 
 const maxTags = 8;
@@ -224,8 +214,8 @@ function side(
 }
 
 function box(title: string, content: Content): Content {
-  const isEmpty = content === undefined || (Array.isArray(content) && content.every((each) => !each));
-  return isEmpty ? undefined : html`<section class="box"><h2>${title}</h2>${content}</section>`;
+  const inside = html`${content}`;
+  return inside.text && html`<section class="box"><h2>${title}</h2>${inside}</section>`;
 }
 
 function aboutVersion(node: IndexedNode, version: PublicVersion): Content {

@@ -34,14 +34,8 @@ export function lines(text: string): Markup {
   return html`<div class="lines">${foreign(text)}</div>`;
 }
 
-export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'accent';
-
-export function badge(content: Content, tone: Tone = 'plain'): Markup {
+export function badge(content: Content, tone: 'plain' | 'good' | 'warn' | 'accent' = 'plain'): Markup {
   return html`<span class="badge ${tone}">${content}</span> `;
-}
-
-export function notice(tone: Tone, content: Content): Markup {
-  return html`<p class="notice ${tone}">${content}</p>`;
 }
 
 /** Undefined if the URL isn't a web address, or contains a password. */
