@@ -7,7 +7,7 @@ import type { ErrorCode, Payment } from '../errors.ts';
 import type { TaskState } from '../schemas/video.ts';
 import { absent, type Changes, typedRead } from '../store/items.ts';
 import { attemptKey, dayCallerKey, type Key } from '../store/keys.ts';
-import { put, update, type WriteResult } from '../store/write.ts';
+import { putting, updating, write, writeOne, type WriteResult } from '../store/write.ts';
 import { dayOf } from '../windows.ts';
 import { ceilingOf, type Task, taskOf } from './price.ts';
 
@@ -136,7 +136,7 @@ function ttlOf(at: number): number {
 
 /** False if a visit was faster. Then nothing may be sent. */
 export async function recordSent(context: Context, attempt: AttemptRecord): Promise<boolean> {
-  return (await put(context, attempt, absent)).written;
+  return write(context, putting(attempt, absent));
 }
 
 export type AttemptEnd = Pick<AttemptRecord, 'payment' | 'credits'> &
@@ -145,7 +145,7 @@ export type AttemptEnd = Pick<AttemptRecord, 'payment' | 'credits'> &
 /** Ends a sent attempt once. False if it had ended before. */
 export async function endAttempt(context: Context, key: Key, end: AttemptEnd): Promise<boolean> {
   const changes = { ...end, completed_at: new Date().toISOString() };
-  return (await update<AttemptRecord>(context, key, changes, [['payment', '=', 'sent']])).written;
+  return write(context, updating<AttemptRecord>(key, changes, [['payment', '=', 'sent']]));
 }
 
 /**
@@ -159,7 +159,7 @@ export async function rejectUnsent(
 ): Promise<boolean> {
   const end = { payment: 'rejected', credits: 0, is_exact: true, code } as const;
   const record = { ...attempt, ...end, completed_at: new Date().toISOString() };
-  return (await put<AttemptRecord>(context, record, [['payment', 'absent or =', 'sent']])).written;
+  return write(context, putting<AttemptRecord>(record, [['payment', 'absent or =', 'sent']]));
 }
 
 /** Takes the place of an attempt that was never recorded, and has no `n`. Any late write of its record fails then. */
@@ -175,7 +175,7 @@ const tombstoneSeconds = 2 * 24 * 60 * 60;
 /** Written unless the attempt has a record, which is found then. */
 export function bury(context: Context, key: Key): Promise<WriteResult<Tombstone>> {
   const ttl = Math.ceil(Date.now() / 1000) + tombstoneSeconds;
-  return put<Tombstone>(context, { ...key, payment: 'rejected', ttl }, absent);
+  return writeOne(context, putting<Tombstone>({ ...key, payment: 'rejected', ttl }, absent));
 }
 
 /** Lists a caller under a day, so that the records of the day can be found caller by caller. */
@@ -189,5 +189,5 @@ export const dayCallerRecord = typedRead<DayCallerRecord>();
 
 export async function recordDayCaller(context: Context, caller: string, at: number): Promise<void> {
   const key = dayCallerKey(callerHash(caller), dayOf(at));
-  await put<DayCallerRecord>(context, { ...key, caller, ttl: ttlOf(at) }, absent);
+  await write(context, putting<DayCallerRecord>({ ...key, caller, ttl: ttlOf(at) }, absent));
 }

@@ -4,7 +4,7 @@ import * as config from '../config.ts';
 import { type Changes, type Clause, IfAbsent, Plus } from '../store/items.ts';
 import { get } from '../store/read.ts';
 import { UnansweredError, untilWritten } from '../store/dynamodb.ts';
-import { update, type WriteResult } from '../store/write.ts';
+import { updating, writeOne, type WriteResult } from '../store/write.ts';
 import { dayOf, secondsLeft, type WindowKind } from '../windows.ts';
 import { shardOf } from '../work/lanes.ts';
 import {
@@ -111,8 +111,8 @@ function tryReserve(
     if (limits[each.limit] > 0)
       condition.push([counterName(each, at), 'absent or <=', limits[each.limit] - amount]);
   }
-  const once = { isRepeatable: false };
-  return update<AccountRecord>(context, keyOfAccount(caller), changes, condition, once);
+  const reserving = updating<AccountRecord>(keyOfAccount(caller), changes, condition);
+  return writeOne(context, reserving, { isRepeatable: false });
 }
 
 /** Under these limits, no state of the account lets the task through. */
@@ -219,6 +219,6 @@ export async function settle(
   changes[name] = null;
   changes[`credits:${day}`] = new Plus(credits - reservation.ceiling);
   changes[`tasks:${day}`] = new Plus(isTask ? 0 : -1);
-  const result = await update<AccountRecord>(context, seen, changes, [[name, 'exists']]);
+  const result = await writeOne(context, updating<AccountRecord>(seen, changes, [[name, 'exists']]));
   return result.written ? result.item : result.found;
 }

@@ -8,7 +8,7 @@ import { absent, type Condition, typedRead } from '../store/items.ts';
 import { attemptKey, idempotencyKey, idempotencyPartKey, type Key } from '../store/keys.ts';
 import { UnansweredError } from '../store/dynamodb.ts';
 import { get } from '../store/read.ts';
-import { put, remove } from '../store/write.ts';
+import { deleting, putting, write, writeOne } from '../store/write.ts';
 import { callerHash } from '../caller.ts';
 import { dayMs } from '../windows.ts';
 import { type AttemptRecord, attemptRecord, bury, taskHeaders } from './attempt.ts';
@@ -81,7 +81,7 @@ export async function claim(slot: Slot): Promise<Answer | undefined> {
 async function claimOnce(slot: Slot): Promise<Answer | undefined> {
   const { context, record } = slot;
   const now = Date.now();
-  const result = await put(context, record, [['expires_at', 'absent or <=', now]]);
+  const result = await writeOne(context, putting(record, [['expires_at', 'absent or <=', now]]));
   if (result.written) return undefined;
   const holder = result.found;
   if (!holder) throw new ApiError('unavailable', { reason: 'the key was released meanwhile' });
@@ -103,7 +103,7 @@ async function takeOver({ context, record, payer }: Slot, holder: SlotRecord): P
       ['attempt', '=', holder.attempt],
       ['bytes', 'absent'],
     ];
-    if ((await put(context, record, free)).written) return undefined;
+    if (await write(context, putting(record, free))) return undefined;
     throw new ApiError('idempotency_in_flight');
   }
   requireSame(holder, record);
@@ -140,17 +140,17 @@ export async function keepAnswer({ context, record }: Slot, answer: Answer): Pro
   const { attempt, ttl } = record;
   for (let index = 1; index < parts; index += 1) {
     const place = idempotencyPartKey(record, attempt, index);
-    await put(context, { ...place, ...part(index), ttl }, absent);
+    await write(context, putting({ ...place, ...part(index), ttl }, absent));
   }
   const answered: SlotRecord = { ...record, ...part(0), parts };
-  const { written } = await put(context, answered, ours(record));
-  if (!written) throw new Error('another request holds the key');
+  const isWritten = await write(context, putting(answered, ours(record)));
+  if (!isWritten) throw new Error('another request holds the key');
 }
 
 /** Only while nothing can have been sent. A store that has used up the request's repeats may answer a second later. */
 export async function free({ context, record }: Slot): Promise<void> {
   const again = { ...context, retries: { repeats: 4, ms: 1000 } };
-  await remove<SlotRecord>(again, record, ours(record));
+  await write(again, deleting<SlotRecord>(record, ours(record)));
 }
 
 function ours({ attempt }: SlotRecord): Condition<SlotRecord> {

@@ -5,7 +5,7 @@ import { log } from '../log.ts';
 import { always, typedRead } from '../store/items.ts';
 import { dayCallersOf, type Key, stageDayKey } from '../store/keys.ts';
 import { get, queryAll, readAll } from '../store/read.ts';
-import { put } from '../store/write.ts';
+import { putting, write } from '../store/write.ts';
 import { dayOf, secondsLeft } from '../windows.ts';
 import { accountRecord, keyOfAccount } from './account.ts';
 import { dayCallerRecord } from './attempt.ts';
@@ -50,6 +50,6 @@ export async function sumStageDay(context: Context, now = Date.now()): Promise<v
   const credits = items
     .map((item) => accountRecord(item)[`credits:${day}`] ?? 0)
     .reduce((sum, each) => sum + each, 0);
-  await put<StageDayRecord>(context, { ...stageDayKey, day, credits }, always);
+  await write(context, putting<StageDayRecord>({ ...stageDayKey, day, credits }, always));
   log(credits < limit ? 'info' : 'warn', 'stage_credits', { day, credits, limit, callers: accounts.length });
 }

@@ -2,10 +2,10 @@ import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { untilWritten } from '../store/dynamodb.ts';
-import { type Changes, typedRead } from '../store/items.ts';
+import { type Changes, onRevision, typedRead } from '../store/items.ts';
 import { type Key, uploadsKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { update } from '../store/write.ts';
+import { updating, write } from '../store/write.ts';
 import { accountRecord, keyOfAccount } from './account.ts';
 import { rejectionOf } from './reserve.ts';
 
@@ -61,10 +61,7 @@ export async function countUploads(
       asked: Object.fromEntries(asked.map((each) => [nameOf(each), { at: each.at, bytes: each.bytes }])),
       ttl: Math.ceil(now / 1000) + uploadSeconds,
     };
-    const { written } = await update<UploadsRecord>(context, key, changes, [
-      seen ? ['revision', '=', seen.revision] : ['revision', 'absent'],
-    ]);
-    return written || undefined;
+    return (await write(context, updating<UploadsRecord>(key, changes, onRevision(seen)))) || undefined;
   });
 }
 

@@ -3,7 +3,7 @@ import { log } from '../log.ts';
 import type { Changes } from '../store/items.ts';
 import { attemptKey, callerHashOf, type Key } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { update } from '../store/write.ts';
+import { updating, write } from '../store/write.ts';
 import { dayOf } from '../windows.ts';
 import { owesNothing } from '../work/lanes.ts';
 import { type Outcome, worker } from '../work/worker.ts';
@@ -88,9 +88,8 @@ async function listAgain(context: Context, account: AccountRecord, now: number):
   const next: Changes<AccountRecord> = oldest
     ? { pending_since: dueAt(oldest.at) }
     : { ...owesNothing, ...pastCounters(account, now - leaseMs) };
-  const changes = { ...next, tries: null, last_error: null };
-  const { written } = await update<AccountRecord>(context, account, changes, [
+  const listed = updating<AccountRecord>(account, { ...next, tries: null, last_error: null }, [
     oldest ? ['pending_since', '=', pending_since] : ['revision', '=', revision],
   ]);
-  return written ? 'done' : 'superseded';
+  return (await write(context, listed)) ? 'done' : 'superseded';
 }

@@ -5,7 +5,7 @@ import { type JsonObject, parseObject, parseWithIds } from '../json.ts';
 import { log, note } from '../log.ts';
 import type { Changes, Condition } from '../store/items.ts';
 import { taskHashOf } from '../store/keys.ts';
-import { update } from '../store/write.ts';
+import { updating, write } from '../store/write.ts';
 import { owesNothing, timeText } from '../work/lanes.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 import { deliverOnce } from './deliver-once.ts';
@@ -29,7 +29,7 @@ export const deliverNotifications = worker<NotificationRecord>('deliver', {
       ['tries', '=', record.tries],
       ['pending_shard', '=', record.pending_shard],
     ] as const;
-    return (await update<NotificationRecord>(context, record, changes, asRead)).written;
+    return write(context, updating<NotificationRecord>(record, changes, asRead));
   },
   scheduled: publishSigningKeys,
 });
@@ -127,6 +127,6 @@ async function end(
   const now = Date.now();
   const delivered_at = result === 'delivered' ? timeText(now) : undefined;
   const changes = { ...why, ...owesNothing, result, ttl: ttlFrom(now), delivered_at };
-  const { written } = await update<NotificationRecord>(context, record, changes, undelivered);
-  return written ? 'done' : 'superseded';
+  const isWritten = await write(context, updating<NotificationRecord>(record, changes, undelivered));
+  return isWritten ? 'done' : 'superseded';
 }

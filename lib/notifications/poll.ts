@@ -5,7 +5,7 @@ import { log, note } from '../log.ts';
 import { pollTask } from '../providers/poll.ts';
 import type { Changes } from '../store/items.ts';
 import { taskHashOf } from '../store/keys.ts';
-import { update } from '../store/write.ts';
+import { updating, write } from '../store/write.ts';
 import { owesNothing, timeText } from '../work/lanes.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 import { findSecret } from './notification-urls.ts';
@@ -49,7 +49,7 @@ function takeReply(context: Context, task: TaskRecord, taskId: string, body: str
 
 async function move(context: Context, task: TaskRecord, changes: Changes<TaskRecord>): Promise<Outcome> {
   const asRead = [['pending_since', '=', task.pending_since]] as const;
-  return (await update<TaskRecord>(context, task, changes, asRead)).written ? 'done' : 'superseded';
+  return (await write(context, updating<TaskRecord>(task, changes, asRead))) ? 'done' : 'superseded';
 }
 
 const notHeardOf =

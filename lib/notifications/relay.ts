@@ -8,7 +8,7 @@ import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { absent, present } from '../store/items.ts';
 import { taskKey } from '../store/keys.ts';
-import { put, remove } from '../store/write.ts';
+import { deleting, putting, write } from '../store/write.ts';
 import { owe } from '../work/lanes.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { nameTask } from './task-results.ts';
@@ -81,7 +81,7 @@ export class Relay {
       ttl: ttlFrom(now),
     };
     note({ task_hash: hashPrefix(this.taskHash) });
-    await put(context, record, absent);
+    await write(context, putting(record, absent));
   }
 
   /** Lets the buyer ask for the task by the provider's id. Callers without a token are one, and can't. */
@@ -93,7 +93,7 @@ export class Relay {
 
   /** A task that was not started is no longer followed. If this is lost, the first poll sees it. */
   async forget(context: Context): Promise<void> {
-    await remove(context, taskKey(this.taskHash), present);
+    await write(context, deleting(taskKey(this.taskHash), present));
   }
 
   /** Replaces our URL by the caller's wherever the provider repeats it. */

@@ -3,7 +3,7 @@ import { storedSecret } from '../aws/stored-secret.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { signingKeysKey } from '../store/keys.ts';
-import { update } from '../store/write.ts';
+import { updating, write } from '../store/write.ts';
 import type { SigningKeysRecord } from './records.ts';
 
 /*
@@ -36,9 +36,8 @@ export async function publishSigningKeys(context: Context): Promise<void> {
   const keys = await loadSigningKeys(context);
   const public_keys = keys.map(({ publicKey }) => publicKey).join(' ');
   const changes = { public_keys, at: new Date().toISOString() };
-  await update<SigningKeysRecord>(context, signingKeysKey, changes, [
-    ['public_keys', 'absent or <>', public_keys],
-  ]);
+  const areOther = [['public_keys', 'absent or <>', public_keys]] as const;
+  await write(context, updating<SigningKeysRecord>(signingKeysKey, changes, areOther));
 }
 
 /** The PKCS #8 header of a bare Ed25519 key. */

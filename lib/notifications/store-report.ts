@@ -8,7 +8,7 @@ import type { TaskState } from '../schemas/video.ts';
 import { untilWritten } from '../store/dynamodb.ts';
 import { absent, type Changes, IfAbsent, onRevision, present } from '../store/items.ts';
 import { attemptKey, notificationKey, taskHashOf, taskKey } from '../store/keys.ts';
-import { putting, updating, type Write, writeAll } from '../store/write.ts';
+import { putting, updating, type Write, write } from '../store/write.ts';
 import { owe, owesNothing } from '../work/lanes.ts';
 import { sendSoon } from '../work/send.ts';
 import { replaceOurUrl } from './notification-urls.ts';
@@ -73,7 +73,7 @@ export async function takeReport(context: Context, report: Report, seen?: TaskRe
     // The ID of our response stays: any other ID in a call isn't the caller's task.
     const taskId = attempt?.task_id ?? task.task_id ?? report.taskId ?? said.taskId;
     const usage = usageOf(task, attempt, { ...said, taskId }, change, at, report.isGivenUp);
-    const isWritten = (...writes: Write[]) => writeAll(context, usage ? [...writes, usage] : writes);
+    const isWritten = (...writes: Write[]) => write(context, ...writes, ...(usage ? [usage] : []));
     // What changes no state may still be the first word, or the first with an ID, a price or an end.
     if (change === undefined) {
       const named = updating<TaskRecord>(taskKey(hash), { task_id: taskId }, onRevision(task));

@@ -5,7 +5,7 @@ import type { TaskState } from '../schemas/video.ts';
 import { always, typedRead } from '../store/items.ts';
 import { type Key, namedTaskKey, notificationKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { put } from '../store/write.ts';
+import { putting, write } from '../store/write.ts';
 import { type ProviderNotification, readNotification } from './provider-notification.ts';
 import { isExpired, notificationRecord, readTask, ttlFrom } from './records.ts';
 
@@ -33,7 +33,8 @@ function keyOfName({ caller, provider, taskId }: TaskName): Key {
 
 /** Written next to the end of the attempt: without it, the task only isn't found by its id. */
 export async function nameTask(context: Context, name: TaskName, task_hash: string): Promise<void> {
-  await put<NamedTaskRecord>(context, { ...keyOfName(name), task_hash, ttl: ttlFrom(Date.now()) }, always);
+  const record: NamedTaskRecord = { ...keyOfName(name), task_hash, ttl: ttlFrom(Date.now()) };
+  await write(context, putting(record, always));
 }
 
 interface TaskResult {

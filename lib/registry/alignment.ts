@@ -8,7 +8,7 @@ import { publishedFolder } from '../bucket/object-keys.ts';
 import * as config from '../config.ts';
 import { type Context, untilDeadline } from '../context.ts';
 import { allEnded, inParallel, inParts } from '../in-parallel.ts';
-import { update } from '../store/write.ts';
+import { updating, write } from '../store/write.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 import { alignVersions, maxAtOnce } from './bans.ts';
 import { alignArchives } from './denied-archives.ts';
@@ -66,7 +66,7 @@ async function alignNode(
   ]);
   if (isDropped && isOver) return endIntent(context, node);
   if (last !== undefined && intent !== undefined)
-    await update<NodeRecord>(context, node, { aligned_to: last }, [['intent', '=', intent]]);
+    await write(context, updating<NodeRecord>(node, { aligned_to: last }, [['intent', '=', intent]]));
   return 'more';
 }
 
@@ -151,7 +151,8 @@ async function alignPublisher(context: Context, publisher: PublisherRecord): Pro
     });
     const last = page.at(-1);
     if (isLate(context) && intent !== undefined && last && last !== left.at(-1)) {
-      await update<PublisherRecord>(context, publisher, { aligned_to: last.sk }, [['intent', '=', intent]]);
+      const changes = { aligned_to: last.sk };
+      await write(context, updating<PublisherRecord>(publisher, changes, [['intent', '=', intent]]));
       return 'more';
     }
   }

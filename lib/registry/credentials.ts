@@ -5,9 +5,9 @@ import type { CiJob } from '../auth/ci-tokens.ts';
 import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note } from '../log.ts';
-import type { Item } from '../store/items.ts';
+import { type Item, present } from '../store/items.ts';
 import { idTokenKey, isSameNodeId, type Key, keyName, personalAccessTokenKey } from '../store/keys.ts';
-import { putting, update, updating, type Write } from '../store/write.ts';
+import { putting, updating, type Write, write } from '../store/write.ts';
 import {
   type CredentialRecord,
   type IdTokenRecord,
@@ -91,10 +91,10 @@ export async function recordUse({ last_used_at = '', id, ...key }: CredentialRec
   const now = Date.now();
   if (Date.parse(last_used_at) > now - useIntervalMs) return;
   const changes = { last_used_at: new Date(now).toISOString() };
-  await update<CredentialRecord>({ deadline: now }, key, changes, [
-    ['pk', 'exists'],
-    ['revoked_at', 'absent'],
-  ]).catch((error: unknown) => log('warn', 'credential_use', { credential_id: id, ...describeError(error) }));
+  const used = updating<CredentialRecord>(key, changes, [...present, ['revoked_at', 'absent']]);
+  await write({ deadline: now }, used).catch((error: unknown) =>
+    log('warn', 'credential_use', { credential_id: id, ...describeError(error) }),
+  );
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   trustKey,
 } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { update, updating } from '../store/write.ts';
+import { updating, write } from '../store/write.ts';
 import { laneOf, lanes, nextLook, owe, owesNothing, type Owing, timeText } from '../work/lanes.ts';
 import { sendSoon } from '../work/send.ts';
 import { versionWrites } from './node-versions.ts';
@@ -137,7 +137,7 @@ export async function waitOn(
     tries: 0,
     pending_since: timeText(nextLook('finalize', version, Date.now())),
   };
-  return (await update<NodeVersionRecord>(context, version, waiting, onRevision(version))).written;
+  return write(context, updating<NodeVersionRecord>(version, waiting, onRevision(version)));
 }
 
 /** Rejects these bytes. The reason mentions it if the URL accepts no more archives. False if it has changed. */
@@ -198,12 +198,12 @@ export async function activate(
     rejected_objects: null,
     published_at: new Date().toISOString(),
   };
-  const { written } = await update<NodeVersionRecord>(context, version, changes, [
+  const activated = updating<NodeVersionRecord>(version, changes, [
     ['id', '=', version.id],
     ['status', '=', pending],
     ['upload_id', '=', version.upload_id],
   ]);
-  return written;
+  return write(context, activated);
 }
 
 /** Updates the node's latest_version after an upload, and has the version's host nodes read. */

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { decide } from '../store/decide.ts';
 import { onRevision } from '../store/items.ts';
 import { type Key, nodeKey } from '../store/keys.ts';
-import { update, updating } from '../store/write.ts';
+import { updating, write } from '../store/write.ts';
 import { lanes, owe, owesNothing, timeText } from '../work/lanes.ts';
 import type { Outcome } from '../work/worker.ts';
 import { type Aligned, type NodeRecord, nodeRecord } from './records.ts';
@@ -61,6 +61,6 @@ export async function endIntent(
   const changes = isOver
     ? { ...owesNothing, intent: null, only: null, aligned_to: null, again_at: over_at, last_error: null }
     : { pending_since: timeText(againAt), tries: 0, intent: randomUUID(), aligned_to: null };
-  const { written } = await update<Aligned>(context, { pk, sk }, changes, [['intent', '=', intent]]);
-  return written ? 'done' : 'superseded';
+  const isWritten = await write(context, updating<Aligned>({ pk, sk }, changes, [['intent', '=', intent]]));
+  return isWritten ? 'done' : 'superseded';
 }

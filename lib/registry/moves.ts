@@ -5,7 +5,7 @@ import { decide, type Found } from '../store/decide.ts';
 import { absent, always, type Item, onRevision, withChanges } from '../store/items.ts';
 import { type Key, nodeKey, ownedNodeKey, publisherKey } from '../store/keys.ts';
 import { get, queryAll } from '../store/read.ts';
-import { checking, deleting, putting, remove, updating, type Write } from '../store/write.ts';
+import { checking, deleting, putting, updating, type Write, write } from '../store/write.ts';
 import { change, existingNode, existingPublisher } from './changes.ts';
 import { owesAlignment } from './intents.ts';
 import { may } from './may.ts';
@@ -231,7 +231,8 @@ export async function followPublisher(
 /** Alone, because the role may delete nothing else. Not if the node has come back. */
 export async function unlist(context: Context, listed: OwnedNodeRecord): Promise<void> {
   const { revision } = listed;
-  await remove<OwnedNodeRecord>(context, listed, [
+  const unlisted = deleting<OwnedNodeRecord>(listed, [
     revision === undefined ? ['revision', 'absent'] : ['revision', '=', revision],
   ]);
+  await write(context, unlisted);
 }

@@ -6,7 +6,7 @@ import { describeError, log } from '../log.ts';
 import type { Beside, Decision, Once } from '../store/decide.ts';
 import { always, type Changes, type Condition, onRevision, Plus } from '../store/items.ts';
 import { begunVersionsKey, type Key, keyName, nodeKey, nodeVersionKey } from '../store/keys.ts';
-import { deleting, update, updating, type Write } from '../store/write.ts';
+import { deleting, updating, write, type Write } from '../store/write.ts';
 import { dayMs, dayOf, secondsLeft } from '../windows.ts';
 import {
   type Actor,
@@ -121,12 +121,12 @@ async function takeEntry(context: Context, begun: Begun, gone: readonly EntryNam
   const changes: Changes<BegunRecord> = { open: new Plus(1 - gone.length), [entryName(begun)]: Date.now() };
   for (const each of gone) changes[each] = null;
   const max = config.publishing().MAX_PENDING_VERSIONS - 1 + gone.length;
-  const { written } = await update<BegunRecord>(context, begunVersionsKey(begun.publisherId), changes, [
+  const taken = updating<BegunRecord>(begunVersionsKey(begun.publisherId), changes, [
     [entryName(begun), 'absent'],
     ['open', 'absent or <=', max],
     ...gone.map((each) => [each, 'exists'] as const),
   ]);
-  return written;
+  return write(context, taken);
 }
 
 /** Of a version that is registered, whatever else waits; repeated calls are harmless. */
@@ -148,7 +148,8 @@ async function changeBegun(
   when: Condition<BegunRecord>,
 ): Promise<void> {
   // A failure leaves something uncounted, which later publishes tolerate.
-  await update<BegunRecord>(context, begunVersionsKey(publisherId), changes, when).catch((error: unknown) =>
+  const changed = updating<BegunRecord>(begunVersionsKey(publisherId), changes, when);
+  await write(context, changed).catch((error: unknown) =>
     log('warn', 'publishing_limits', { publisher_id: publisherId, ...describeError(error) }),
   );
 }

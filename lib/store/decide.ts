@@ -5,7 +5,7 @@ import { untilWritten } from './dynamodb.ts';
 import { type Item, toAttributes } from './items.ts';
 import type { Key } from './keys.ts';
 import { get, queryAll, queryPage, readAll } from './read.ts';
-import { type Write, writeAll } from './write.ts';
+import { type Write, write } from './write.ts';
 
 /*
  * Read, decide, write: how every record that depends on others changes. A decision is a pure function of the
@@ -67,7 +67,7 @@ export async function decide<First extends Named, Result, Then extends Named = R
     const made = decision({ ...found, ...more } as Found<First> & Found<Then>, once);
     const { before, writes = [], beside = [] } = made;
     if (before && !(await before(context))) return undefined;
-    const [isWritten] = await allEnded([writeAll(context, writes), ...beside.map((each) => each(context))]);
+    const [isWritten] = await allEnded([write(context, ...writes), ...beside.map((each) => each(context))]);
     return isWritten ? made : undefined;
   });
   if ('error' in decided) throw decided.error;

@@ -22,22 +22,27 @@ import {
 import { type Key, keyOf } from './keys.ts';
 
 /**
- * A conditional write that isn't sent yet: alone, or as a part of a transaction. Name the record's type when
- * you make one, so that a misspelled attribute doesn't compile.
+ * A conditional write that isn't sent yet. Name the record's type when you make one, so that a misspelled
+ * attribute doesn't compile.
  */
-interface WriteOf<Verb> {
+interface WriteOf<Verb, Record = unknown> {
   /** As DynamoDB names the parts of a transaction. */
   verb: Verb;
   key: Key;
   /** The record to put, or the changes: undefined keeps a field, null clears it. */
   fields: object;
   when: AnyCondition;
+  /** Has no value, only the type of the record. */
+  record?: Record;
 }
 
-type LoneWrite = WriteOf<'Put' | 'Update' | 'Delete'>;
+type LoneWrite<Record = unknown> = WriteOf<'Put' | 'Update' | 'Delete', Record>;
 export type Write = LoneWrite | WriteOf<'ConditionCheck'>;
 
-export function putting<Record extends Key>(record: Record, when: Condition<NoInfer<Record>>): LoneWrite {
+export function putting<Record extends Key>(
+  record: Record,
+  when: Condition<NoInfer<Record>>,
+): LoneWrite<Record> {
   return { verb: 'Put', key: keyOf(record), fields: record, when };
 }
 
@@ -45,54 +50,20 @@ export function updating<Record extends Key = never>(
   key: Key,
   changes: Changes<NoInfer<Record>>,
   when: Condition<NoInfer<Record>>,
-): LoneWrite {
+): LoneWrite<Record> {
   return { verb: 'Update', key: keyOf(key), fields: changes, when };
 }
 
-export function deleting<Record extends Key = Key>(key: Key, when: Condition<NoInfer<Record>>): LoneWrite {
+/** Sent alone, it doesn't tell whether there was something to delete: repeated after a lost answer, it finds nothing. */
+export function deleting<Record extends Key = Key>(
+  key: Key,
+  when: Condition<NoInfer<Record>>,
+): LoneWrite<Record> {
   return { verb: 'Delete', key: keyOf(key), fields: {}, when };
 }
 
 export function checking<Record extends Key = Key>(key: Key, when: Condition<NoInfer<Record>>): Write {
   return { verb: 'ConditionCheck', key: keyOf(key), fields: {}, when };
-}
-
-/** The result of a conditional write. `found` is the record that failed the condition. */
-export type WriteResult<Record> =
-  | { written: true; item: Record }
-  | { written: false; found: Record | undefined };
-
-export function put<Record extends Key>(
-  context: Context,
-  record: Record,
-  condition: Condition<NoInfer<Record>>,
-): Promise<WriteResult<Record>> {
-  return writeAlone(context, putting(record, condition));
-}
-
-/** Changes the named fields of a record, and returns the whole record. */
-export function update<Record extends Key = never>(
-  context: Context,
-  key: Key,
-  changes: Changes<NoInfer<Record>>,
-  condition: Condition<NoInfer<Record>>,
-  options?: WriteOptions,
-): Promise<WriteResult<Record>> {
-  return writeAlone(context, updating<Record>(key, changes, condition), options);
-}
-
-/** Doesn't tell whether there was something to remove: repeated after a lost answer, it finds nothing. */
-export async function remove<Record extends Key = Key>(
-  context: Context,
-  key: Key,
-  condition: Condition<NoInfer<Record>>,
-): Promise<void> {
-  await writeAlone(context, deleting<Record>(key, condition));
-}
-
-interface WriteOptions {
-  /** False for additions: if one was applied without an answer, it would count twice. */
-  isRepeatable?: boolean;
 }
 
 /** Returns the whole record after an update. */
@@ -102,19 +73,27 @@ const calls = {
   Delete: (input: Input) => dynamodb.send(new DeleteItemCommand(input)),
 };
 
-/** A write with a lost reply is repeated, and may meet its own result: our `write_id` means success. */
-async function writeAlone<Record>(
+/** The result of a conditional write. `found` is the record that failed the condition. */
+export type WriteResult<Record> =
+  | { written: true; item: Record }
+  | { written: false; found: Record | undefined };
+
+/**
+ * Writes one record for its result. A write with a lost reply is repeated, and may meet its own result: our `write_id`
+ * means success. `isRepeatable` is false for additions: if one was applied without an answer, it would count twice.
+ */
+export async function writeOne<Record>(
   context: Context,
-  write: LoneWrite,
-  { isRepeatable = true }: WriteOptions = {},
+  one: LoneWrite<Record>,
+  { isRepeatable = true } = {},
 ): Promise<WriteResult<Record>> {
   const record = typedRead<Record>();
   const write_id = randomUUID();
-  const fields = { ...write.fields, write_id };
-  const input = { ...inputOf({ ...write, fields }), ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
-  const send = async () => calls[write.verb](input);
+  const fields = { ...one.fields, write_id };
+  const input = { ...inputOf({ ...one, fields }), ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
+  const send = async () => calls[one.verb](input);
   try {
-    const { Attributes } = await untilAnswered(context, `${write.verb}Item`, send, isRepeatable);
+    const { Attributes } = await untilAnswered(context, `${one.verb}Item`, send, isRepeatable);
     return { written: true, item: record(Attributes ? fromAttributes(Attributes) : fields) };
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw tooLargeOr(error);
@@ -154,11 +133,16 @@ function inputOf({ verb, key, fields, when }: Write) {
 const next = new Plus(1);
 
 /** Writes all or nothing, one write without a transaction. False if a condition didn't hold. */
-export async function writeAll(context: Context, writes: readonly Write[]): Promise<boolean> {
+export async function write(context: Context, ...writes: readonly Write[]): Promise<boolean> {
   const [only, ...others] = writes;
   if (!only) return true;
-  if (others.length === 0 && only.verb !== 'ConditionCheck') return (await writeAlone(context, only)).written;
-  const TransactItems = writes.map((write) => ({ [write.verb]: inputOf(write) }));
+  return others.length === 0 && only.verb !== 'ConditionCheck'
+    ? (await writeOne(context, only)).written
+    : transact(context, writes);
+}
+
+async function transact(context: Context, writes: readonly Write[]): Promise<boolean> {
+  const TransactItems = writes.map((each) => ({ [each.verb]: inputOf(each) }));
   // With the same token, a transaction that was applied without an answer isn't applied again.
   const command = new TransactWriteItemsCommand({ TransactItems, ClientRequestToken: randomUUID() });
   try {

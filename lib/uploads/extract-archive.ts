@@ -13,7 +13,7 @@ import {
 } from '../registry/extraction.ts';
 import type { NodeVersionRecord } from '../registry/records.ts';
 import { onRevision } from '../store/items.ts';
-import { update } from '../store/write.ts';
+import { updating, write } from '../store/write.ts';
 import { lanes, owesNothing } from '../work/lanes.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 
@@ -47,8 +47,8 @@ async function extract(context: Context, version: NodeVersionRecord): Promise<Ou
   note({ node_id: version.node_id, version: version.version, key: version.archive_key });
   // Read during a ban, which had put aside that it was owed.
   if (version.extraction && version.extraction.by >= extractor) {
-    const { written } = await update<NodeVersionRecord>(context, version, owesNothing, onRevision(version));
-    return written ? 'done' : 'superseded';
+    const ended = updating<NodeVersionRecord>(version, owesNothing, onRevision(version));
+    return (await write(context, ended)) ? 'done' : 'superseded';
   }
   const started = performance.now();
   const outcome = await extractArchive(context, version);

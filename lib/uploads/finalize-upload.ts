@@ -22,7 +22,7 @@ import { type NodeVersionRecord, nodeVersionRecord, pending } from '../registry/
 import { onRevision } from '../store/items.ts';
 import { type Key, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { update } from '../store/write.ts';
+import { updating, write } from '../store/write.ts';
 import { owesNothing } from '../work/lanes.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 
@@ -72,8 +72,8 @@ export async function finalizeUpload(context: Context, version: NodeVersionRecor
 /** A finalizer that died may have copied its archive after the ban looked for it. */
 async function endBanned(context: Context, version: NodeVersionRecord): Promise<Outcome> {
   await denyIfBanned(context, version);
-  const { written } = await update<NodeVersionRecord>(context, version, owesNothing, onRevision(version));
-  return written ? 'done' : 'superseded';
+  const ended = updating<NodeVersionRecord>(version, owesNothing, onRevision(version));
+  return (await write(context, ended)) ? 'done' : 'superseded';
 }
 
 async function finalize(

@@ -5,7 +5,7 @@ import { describeError, log, withLogFields } from '../log.ts';
 import { always, typedRead } from '../store/items.ts';
 import { heartbeatKey } from '../store/keys.ts';
 import { query } from '../store/read.ts';
-import { put, updateQuietly } from '../store/write.ts';
+import { putting, updateQuietly, write } from '../store/write.ts';
 import {
   type Lane,
   type LaneName,
@@ -46,8 +46,8 @@ export async function handOverWork(_: unknown, invocation: EventInvocation): Pro
 
 /** Writes a record that the table's stream delivers: an alarm notices if it never arrives. */
 async function beat(context: Context): Promise<void> {
-  const heartbeat = { ...heartbeatKey, at: timeText(Date.now()) };
-  await put(context, heartbeat, always).catch((error) => log('error', 'heartbeat', describeError(error)));
+  const heartbeat = putting({ ...heartbeatKey, at: timeText(Date.now()) }, always);
+  await write(context, heartbeat).catch((error) => log('error', 'heartbeat', describeError(error)));
 }
 
 /** Never throws: a lane must not stop the others. */

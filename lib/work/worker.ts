@@ -6,7 +6,7 @@ import { describeError, log, withLogFields } from '../log.ts';
 import { type Changes, typedRead } from '../store/items.ts';
 import { type Key, keyOf } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { update, type WriteResult } from '../store/write.ts';
+import { updating, write, writeOne, type WriteResult } from '../store/write.ts';
 import {
   givenUpShard,
   type Lane,
@@ -142,7 +142,8 @@ class Worker<Item extends Owing> {
     if (waitSeconds.length === 0) {
       // The hand-over has said when it is looked at again.
       const changes = { ...again, tries: tries + 1 };
-      if (failure) await update<Owing>(context, item, changes, [['pending_shard', '=', pending_shard]]);
+      const failed = updating<Owing>(item, changes, [['pending_shard', '=', pending_shard]]);
+      if (failure) await write(context, failed);
       return;
     }
     const wait = waitSeconds[tries - 1];
@@ -171,10 +172,11 @@ class Worker<Item extends Owing> {
 
 /** Unless somebody else's write was faster. */
 function change(context: Context, item: Owing, changes: Changes<Owing>): Promise<WriteResult<Owing>> {
-  return update<Owing>(context, item, changes, [
+  const changed = updating<Owing>(item, changes, [
     ['pending_shard', '=', item.pending_shard],
     ['tries', '=', item.tries ?? 0],
   ]);
+  return writeOne(context, changed);
 }
 
 /** If it is not to be looked at soon after the try's limit, it is then: the try may be killed. */

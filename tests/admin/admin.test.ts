@@ -7,7 +7,7 @@ import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { addTrust, removeTrust } from '../../lib/registry/trusts.ts';
 import { absent } from '../../lib/store/items.ts';
 import { personalAccessTokenKey, trustKey } from '../../lib/store/keys.ts';
-import { put } from '../../lib/store/write.ts';
+import { putting, write } from '../../lib/store/write.ts';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';
 import { addNode, addPublisher, addToken, addVersion, storedItem } from '../support/registry.ts';
@@ -206,7 +206,7 @@ describe('trust', () => {
     const { id } = await addTrust(soon(), operator, 'many', trust(0));
     const record = await storedItem(trustKey('many', id));
     const putCopy = (other: string) =>
-      put(soon(), { ...record, ...trustKey('many', other), id: other }, absent);
+      write(soon(), putting({ ...record, ...trustKey('many', other), id: other }, absent));
     await Promise.all(Array.from({ length: 99 }, (_, at) => putCopy(`copy-${at}`)));
 
     await expect(addTrust(soon(), operator, 'many', trust(100))).rejects.toThrow(

@@ -4,7 +4,7 @@ import { handler as handOverWork } from '../../functions/hand-over-work.ts';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { signingKeysKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
-import { remove } from '../../lib/store/write.ts';
+import { deleting, write } from '../../lib/store/write.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { stopDate } from '@node-registry/testing/clock';
 import { beforeNext } from '../support/intercept.ts';
@@ -137,7 +137,7 @@ test('notification keys prints the public keys that the functions sign with, or 
   });
   expect(public_keys).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/);
 
-  await remove({ deadline: Date.now() + 5000 }, signingKeysKey, [['pk', 'exists']]);
+  await write({ deadline: Date.now() + 5000 }, deleting(signingKeysKey, [['pk', 'exists']]));
 
   expect(await admin('notification', 'keys')).toMatchObject({
     status: 1,

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { absent } from '../../lib/store/items.ts';
-import { put } from '../../lib/store/write.ts';
+import { putting, write } from '../../lib/store/write.ts';
 import { readBill } from '../../tools/admin/spend/bill.ts';
 import { folder } from '@node-registry/testing/folders';
 import { admin, adminJson } from '../support/admin.ts';
@@ -88,7 +88,7 @@ describe('usage compare', () => {
     await pay(user, 'relight-image');
     const [record] = await usageOf(user);
     const copy = { ...record, sk: `${record?.sk}-2`, pk: `${record?.pk}` };
-    await put({ deadline: Date.now() + 5000 }, copy, absent);
+    await write({ deadline: Date.now() + 5000 }, putting(copy, absent));
     const result = await adminJson(...(await bill(`${record?.task_id},1`)), ...only('relightImage'));
 
     expect(result).toMatchObject({ matched: 0, totals: { billed: 1, recorded: 2, difference: -1 } });

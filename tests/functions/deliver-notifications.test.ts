@@ -9,7 +9,7 @@ import type { NotificationRecord, TaskRecord } from '../../lib/notifications/rec
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { absent, present } from '../../lib/store/items.ts';
 import { keyOf, signingKeysKey } from '../../lib/store/keys.ts';
-import { put, update } from '../../lib/store/write.ts';
+import { putting, updating, write } from '../../lib/store/write.ts';
 import { owesNothing } from '../../lib/work/lanes.ts';
 import { startHttpServer } from '../../tools/processes/http-server.ts';
 import { intercept } from '../support/intercept.ts';
@@ -146,7 +146,7 @@ describe('a notification', () => {
   test('stays delivered if another of its tries ends otherwise', async () => {
     const meanwhile = await startHttpServer(async (_, response) => {
       const delivered = { ...owesNothing, result: 'delivered', delivered_at: now() } as const;
-      await update<NotificationRecord>(soon, keyOf(written), delivered, present);
+      await write(soon, updating<NotificationRecord>(keyOf(written), delivered, present));
       response.writeHead(410).end();
     });
     const written = await writeNotification(meanwhile.url);
@@ -186,7 +186,7 @@ describe('a notification that comes before the answer', () => {
     await recordSent(soon, attempt);
     const names = { caller: attempt.caller, attempt: attempt.sk };
     const record = { ...written, sk: 'TASK', at: now(), result: undefined, pending_shard: undefined };
-    await put(soon, { ...record, ...names, ...task }, absent);
+    await write(soon, putting({ ...record, ...names, ...task }, absent));
     return { written, attempt };
   }
 

@@ -4,7 +4,7 @@ import { handler } from '../../functions/poll-providers.ts';
 import { handler as deliver } from '../../functions/deliver-notifications.ts';
 import type { TaskRecord } from '../../lib/notifications/records.ts';
 import { keyOf } from '../../lib/store/keys.ts';
-import { remove } from '../../lib/store/write.ts';
+import { deleting, write } from '../../lib/store/write.ts';
 import { sumUsage } from '../../tools/admin/spend/usage.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { hook, type Path, say } from '../support/notified.ts';
@@ -31,7 +31,7 @@ beforeEach(async () => {
   stopDate(month);
   setVariables({ VIDEO_PROVIDER_TASK_PATH: '' });
   const left = await listWork('poll', false, 1000);
-  await Promise.all(left.map((item) => remove(soon(), keyOf(item), [['pk', 'exists']])));
+  await Promise.all(left.map((item) => write(soon(), deleting(keyOf(item), [['pk', 'exists']]))));
 });
 
 const soon = () => ({ deadline: Date.now() + 60_000 });

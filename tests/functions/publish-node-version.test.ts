@@ -10,7 +10,7 @@ import {
   personalAccessTokenKey,
 } from '../../lib/store/keys.ts';
 import { queryAll } from '../../lib/store/read.ts';
-import { remove } from '../../lib/store/write.ts';
+import { deleting, write } from '../../lib/store/write.ts';
 import { removeMember } from '../../lib/registry/members.ts';
 import { admin } from '../support/admin.ts';
 import { lines } from '../support/logged-lines.ts';
@@ -234,7 +234,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions again, with the
   test.each<[string, (key: Key) => Promise<unknown>]>([
     ['its archive has arrived', (key) => setFields(key, { status: 'NodeVersionStatusActive' })],
     ['another version took its place', (key) => setFields(key, { id: 'another' })],
-    ['it is gone', (key) => remove({ deadline: Date.now() + 5000 }, key, [['pk', 'exists']])],
+    ['it is gone', (key) => write({ deadline: Date.now() + 5000 }, deleting(key, [['pk', 'exists']]))],
   ])('answers what it answered before once the version awaits no upload: %s', async (what, change) => {
     const publication = { nodeId: what.replaceAll(' ', '-'), headers: key() };
     const first = await publish(publication);

@@ -3,7 +3,7 @@ import { handler } from '../../functions/write-index.ts';
 import type { HostNodeRecord } from '../../lib/registry/records.ts';
 import { absent } from '../../lib/store/items.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
-import { put } from '../../lib/store/write.ts';
+import { putting, write } from '../../lib/store/write.ts';
 import { addNode, addVersion } from './registry.ts';
 import { streamEventOf } from './table-stream.ts';
 
@@ -36,7 +36,7 @@ export async function addHostNode(
 ): Promise<void> {
   const fields = { host_node_name, ...(display_name && { display_name }), touched: [] };
   const record: HostNodeRecord = { ...hostNodeKey(nodeId, '1.0.0', host_node_name), revision: 1, ...fields };
-  await put({ deadline: Date.now() + 5000 }, record, absent);
+  await write({ deadline: Date.now() + 5000 }, putting(record, absent));
 }
 
 /** One that the index has followed. */

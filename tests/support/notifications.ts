@@ -11,7 +11,7 @@ import {
 import { absent } from '../../lib/store/items.ts';
 import { type Key, keyOf, notificationKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
-import { put, remove, update } from '../../lib/store/write.ts';
+import { deleting, putting, updating, write } from '../../lib/store/write.ts';
 import { owe } from '../../lib/work/lanes.ts';
 import { send } from '../../lib/work/send.ts';
 import { listWork } from '../../tools/admin/registry/work.ts';
@@ -41,7 +41,7 @@ export async function writeNotification(
     ttl: ttlFrom(now),
     ...changes,
   };
-  await put(soon(), record, absent);
+  await write(soon(), putting(record, absent));
   await send(soon(), 'deliver', [record]);
   return record;
 }
@@ -61,14 +61,14 @@ export async function shownStatus(record: Pick<NotificationRecord, 'status_key'>
 /** Makes the time of the next try come, as if this much had passed since. */
 export async function makeDue(key: Key, sinceMs = 0): Promise<void> {
   const pending_since = new Date(Date.now() - sinceMs).toISOString();
-  await update<NotificationRecord>(soon(), key, { pending_since }, [['result', '=', 'pending']]);
+  await write(soon(), updating<NotificationRecord>(key, { pending_since }, [['result', '=', 'pending']]));
 }
 
 /** Deletes the records of other tests, even those that are due later or were given up. */
 export async function emptyOutbox(): Promise<void> {
   const listOf = (isGivenUp: boolean) => listWork('deliver', isGivenUp, 10_000);
   const left = (await Promise.all([true, false].map(listOf))).flat();
-  await Promise.all(left.map((key) => remove(soon(), keyOf(key), [['pk', 'exists']])));
+  await Promise.all(left.map((key) => write(soon(), deleting(keyOf(key), [['pk', 'exists']]))));
   queue.advance(2 * 86_400_000);
   await runQueue(async () => undefined);
 }

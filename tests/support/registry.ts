@@ -14,7 +14,7 @@ import type { Item } from '../../lib/store/items.ts';
 import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
-import { put, update } from '../../lib/store/write.ts';
+import { putting, updating, write } from '../../lib/store/write.ts';
 import { intercept } from './intercept.ts';
 
 /** State for tests that need more than the seed. It is written and read without the endpoints. */
@@ -74,12 +74,12 @@ export async function setPublisherFields(id: string, fields: Item): Promise<void
 
 /** Changes an existing record; null removes a field. */
 export async function setFields(key: Key, fields: Item): Promise<void> {
-  const { written } = await update<Key & Item>(soon(), key, fields, [['pk', 'exists']]);
-  if (!written) throw new Error(`There is no record ${key.pk} ${key.sk}.`);
+  const isWritten = await write(soon(), updating<Key & Item>(key, fields, [['pk', 'exists']]));
+  if (!isWritten) throw new Error(`There is no record ${key.pk} ${key.sk}.`);
 }
 
 export async function putItem(item: Key & Item): Promise<void> {
-  await put(soon(), item, []);
+  await write(soon(), putting(item, []));
 }
 
 export async function storedItem(key: Key): Promise<Item | undefined> {

@@ -5,7 +5,7 @@ import { beforeEach } from '@jest/globals';
 import { handler as handOverWork } from '../../functions/hand-over-work.ts';
 import type { Context } from '../../lib/context.ts';
 import { absent, always, typedRead } from '../../lib/store/items.ts';
-import { put, update } from '../../lib/store/write.ts';
+import { putting, updating, write } from '../../lib/store/write.ts';
 import { owe, type Owing } from '../../lib/work/lanes.ts';
 import { keyOf } from '../../lib/store/keys.ts';
 import { send } from '../../lib/work/send.ts';
@@ -30,7 +30,7 @@ beforeEach(async () => {
 export async function owing(changes: Partial<Owing> = {}, isSent = true): Promise<Owing> {
   const key = { pk: `TASK#${randomUUID()}`, sk: 'NOTIFICATION#0001' };
   const item: Owing = { ...key, ...owe(lane, key, 'ada'), ...changes };
-  await put(soon(), item, absent);
+  await write(soon(), putting(item, absent));
   if (isSent) await send(soon(), lane, [item]);
   return item;
 }
@@ -51,7 +51,7 @@ export async function run(outcome: Outcome | Error | ((item: Owing) => Promise<O
     return typeof outcome === 'function' ? outcome(item) : outcome;
   };
   const giveUp = async (context: Context, item: Owing, changes: object) =>
-    (await update<Owing>(context, item, { ...changes, ...givenUp }, always)).written;
+    write(context, updating<Owing>(item, { ...changes, ...givenUp }, always));
   await runQueue(worker<Owing>(lane, { handle, ...(givenUp && { giveUp }) }));
   return begun;
 }

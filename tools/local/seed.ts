@@ -18,7 +18,7 @@ import { attemptName } from '../../lib/attempts/attempt.ts';
 import { absent, present } from '../../lib/store/items.ts';
 import { nodeVersionKey, publisherKey, taskKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
-import { put, update } from '../../lib/store/write.ts';
+import { putting, updating, write } from '../../lib/store/write.ts';
 import { finalizeUpload } from '../../lib/uploads/finalize-upload.ts';
 import { demo } from './demo.ts';
 import { demoArchive } from './demo-archive.ts';
@@ -103,7 +103,8 @@ async function uploadVersion(
 async function renameUpload(context: Context, upload: Upload): Promise<Upload> {
   const { versionId, uploadId } = demo;
   const names = { id: versionId, upload_id: uploadId };
-  await update<NodeVersionRecord>(context, nodeVersionKey(upload.nodeId, upload.version), names, present);
+  const key = nodeVersionKey(upload.nodeId, upload.version);
+  await write(context, updating<NodeVersionRecord>(key, names, present));
   return { ...upload, versionId, uploadId };
 }
 
@@ -122,5 +123,5 @@ async function addTask(context: Context): Promise<void> {
     revision: 1,
     ttl: ttlFrom(now),
   };
-  await put(context, task, absent);
+  await write(context, putting(task, absent));
 }

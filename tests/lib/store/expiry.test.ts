@@ -7,7 +7,7 @@ import { handler as publish } from '../../../functions/publish-node-version.ts';
 import type { TaskRecord } from '../../../lib/notifications/records.ts';
 import { fromAttributes } from '../../../lib/store/items.ts';
 import { taskKey } from '../../../lib/store/keys.ts';
-import { update } from '../../../lib/store/write.ts';
+import { updating, write } from '../../../lib/store/write.ts';
 import { addTrust } from '../../../lib/registry/trusts.ts';
 import { gitHub, gitHubToken } from '../../support/ci.ts';
 import { invoke } from '../../support/invoke.ts';
@@ -104,7 +104,7 @@ describe('the `ttl` of a record', () => {
     const key = taskKey(hash('sha256', path.task));
     const earlier = Math.floor(Date.now() / 1000);
     const soon = { deadline: Date.now() + 5000 };
-    await update<TaskRecord>(soon, key, { ttl: earlier + daySeconds }, [['pk', 'exists']]);
+    await write(soon, updating<TaskRecord>(key, { ttl: earlier + daySeconds }, [['pk', 'exists']]));
     await say(path, { state: 'success' });
 
     expect(await notificationsOf(path.task)).toHaveLength(1);

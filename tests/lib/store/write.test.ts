@@ -6,7 +6,7 @@ import { absent, Plus, present } from '../../../lib/store/items.ts';
 import { type Key, nodeKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { dynamodb, untilWritten } from '../../../lib/store/dynamodb.ts';
-import { checking, put, putting, remove, update, writeAll } from '../../../lib/store/write.ts';
+import { checking, deleting, putting, updating, write, writeOne } from '../../../lib/store/write.ts';
 import { answerInTurn, intercept } from '../../support/intercept.ts';
 import { outwait, redirectCalls, startSilentServer } from '../../support/silent-server.ts';
 import { fakeWaits, inSeconds, timed } from '../../support/timed.ts';
@@ -33,14 +33,14 @@ function canceled(...reasons: { Code: string; Message?: string }[]): Error {
 const conflict = new TransactionConflictException({ message: 'met a transaction', $metadata: {} });
 const canceledByConflict = canceled({ Code: 'None' }, { Code: 'TransactionConflict' });
 
-const check = [checking(key, absent)];
+const check = checking(key, absent);
 
 /** Every write that can conflict with a transaction, and DynamoDB's answer then. */
 const writes = [
-  ['PutItem', conflict, (context: Context) => put(context, { ...key, a: 1 }, absent)],
-  ['UpdateItem', conflict, (context: Context) => update<Letters>(context, key, { a: 1 }, absent)],
-  ['DeleteItem', conflict, (context: Context) => remove(context, key, [['pk', 'exists']])],
-  ['TransactWriteItems', canceledByConflict, (context: Context) => writeAll(context, check)],
+  ['PutItem', conflict, (context: Context) => write(context, putting({ ...key, a: 1 }, absent))],
+  ['UpdateItem', conflict, (context: Context) => write(context, updating<Letters>(key, { a: 1 }, absent))],
+  ['DeleteItem', conflict, (context: Context) => write(context, deleting(key, [['pk', 'exists']]))],
+  ['TransactWriteItems', canceledByConflict, (context: Context) => write(context, check)],
 ] as const;
 
 describe('a write that fails', () => {
@@ -50,7 +50,7 @@ describe('a write that fails', () => {
     'as %s is sent again, and named if it is given up',
     async (operation, collision, write) => {
       const asked = answerInTurn(dynamodb, collision, throttled, unanswered);
-      const { error } = await timed<unknown>(write(inSeconds(9)));
+      const { error } = await timed(write(inSeconds(9)));
 
       expect(asked).toHaveLength(2 + 4);
       const reason = `DynamoDB ${operation}: unanswered`;
@@ -63,7 +63,7 @@ describe('a write that fails', () => {
     [59, 2],
   ])('conflicts until the deadline: with %d ms left, %d times', async (remainingMs, times) => {
     const asked = answerInTurn(dynamodb, conflict);
-    const { error } = await timed<unknown>(put({ deadline: Date.now() + remainingMs }, key, absent));
+    const { error } = await timed(write({ deadline: Date.now() + remainingMs }, putting(key, absent)));
 
     expect(error).toMatchObject({ code: 'conflict' });
     expect(asked).toHaveLength(times);
@@ -71,7 +71,7 @@ describe('a write that fails', () => {
 
   test('sends four requests without an answer at most, and not fewer after a throttle', async () => {
     const asked = answerInTurn(dynamodb, unanswered, unanswered, unanswered, throttled, unanswered);
-    await timed<unknown>(put(inSeconds(60), key, absent));
+    await timed(write(inSeconds(60), putting(key, absent)));
 
     expect(asked).toHaveLength(4 + 4);
   });
@@ -79,7 +79,7 @@ describe('a write that fails', () => {
   test('answers that a condition failed, even after a conflict with another transaction', async () => {
     answerInTurn(dynamodb, canceled({ Code: 'TransactionConflict' }, { Code: 'ConditionalCheckFailed' }));
 
-    expect(await timed(writeAll(inSeconds(9), check))).toEqual({ result: false, ms: 0 });
+    expect(await timed(write(inSeconds(9), check))).toEqual({ result: false, ms: 0 });
   });
 
   const tooLarge = canceled({
@@ -95,7 +95,7 @@ describe('a write that fails', () => {
     ['another reason', other, 'unavailable', 1],
   ])('maps a cancellation for %s', async (_, cause, code, calls) => {
     const asked = answerInTurn(dynamodb, cause);
-    const { error } = await timed(writeAll({ deadline: Date.now() + 59 }, check));
+    const { error } = await timed(write({ deadline: Date.now() + 59 }, check));
 
     expect(error).toMatchObject({ code, cause });
     expect(asked).toHaveLength(calls);
@@ -107,7 +107,7 @@ describe('a write that fails', () => {
   ])('fails with the original error when the request is wrong %s', async (_, error) => {
     answerInTurn(dynamodb, error);
 
-    expect((await timed(writeAll(inSeconds(9), check))).error).toBe(error);
+    expect((await timed(write(inSeconds(9), check))).error).toBe(error);
   });
 
   test('is decided again a hundred times, or until the deadline', async () => {
@@ -128,7 +128,7 @@ describe('a write that fails', () => {
   test('is given up after eight seconds without an answer, two for each of four calls', async () => {
     const store = await startSilentServer();
     redirectCalls(dynamodb, store);
-    const work = () => writeAll(inSeconds(60), check);
+    const work = () => write(inSeconds(60), check);
     const { error, ms } = await outwait(store, work, { leapMs: 1900, maxMs: 12_000 });
 
     expect([store.asked, error]).toEqual([4, expect.objectContaining({ code: 'unavailable' })]);
@@ -140,11 +140,11 @@ describe('a write that fails', () => {
 test('rejects a misspelled attribute at compile time', () => {
   const misspelled = [
     // @ts-expect-error
-    () => update<Letters>(inSeconds(1), key, { aa: 1 }, [['a', 'exists']]),
+    () => write(inSeconds(1), updating<Letters>(key, { aa: 1 }, [['a', 'exists']])),
     // @ts-expect-error
-    () => update<Letters>(inSeconds(1), key, {}, [['aa', 'exists']]),
+    () => write(inSeconds(1), updating<Letters>(key, {}, [['aa', 'exists']])),
     // @ts-expect-error: without the type of the record
-    () => update(inSeconds(1), key, { a: 1 }, present),
+    () => write(inSeconds(1), updating(key, { a: 1 }, present)),
   ];
 
   expect(misspelled).toHaveLength(3);
@@ -156,7 +156,7 @@ const unused = () => nodeKey(randomUUID());
 /** A record of its own for each test, as it is stored. */
 async function stored(letters: Omit<Letters, keyof Key> = {}): Promise<Letters> {
   const record = { ...unused(), ...letters };
-  await put(inSeconds(9), record, absent);
+  await write(inSeconds(9), putting(record, absent));
   return record;
 }
 
@@ -178,13 +178,13 @@ async function withFirstAnswerLost<Result>(write: (context: Context) => Promise<
 }
 
 describe('a write that the store applied without an answer', () => {
-  test('is recognized when it is sent again: put, update, a transaction and remove', async () => {
+  test('is recognized when it is sent again: put, update, a transaction and delete', async () => {
     const [record, key, second] = [{ ...unused(), a: 1 }, await stored({ a: 1 }), unused()];
     const lost = withFirstAnswerLost;
-    const change = (context: Context) => update<Letters>(context, key, { a: 2 }, [['a', '=', 1]]);
+    const change = (context: Context) => writeOne(context, updating<Letters>(key, { a: 2 }, [['a', '=', 1]]));
     const both = [putting<Letters>({ ...second, a: 3 }, absent), checking(key, present)];
 
-    expect(await lost((context) => put(context, record, absent))).toEqual({
+    expect(await lost((context) => writeOne(context, putting(record, absent)))).toEqual({
       result: { written: true, item: { ...record, write_id } },
       calls: 2,
     });
@@ -192,15 +192,16 @@ describe('a write that the store applied without an answer', () => {
       result: { written: true, item: { ...key, a: 2, revision: 1, write_id } },
       calls: 2,
     });
-    expect(await lost((context) => writeAll(context, both))).toEqual({ result: true, calls: 2 });
+    expect(await lost((context) => write(context, ...both))).toEqual({ result: true, calls: 2 });
     expect(await itemOf(second)).toEqual({ ...second, a: 3 });
-    expect(await lost((context) => remove(context, key, present))).toEqual({ result: undefined, calls: 2 });
+    const deleted = await lost((context) => write(context, deleting(key, present)));
+    expect(deleted).toEqual({ result: false, calls: 2 });
   });
 
   test('is not sent again if it is not repeatable', async () => {
     const key = await stored({ a: 1 });
     const change = (context: Context) =>
-      update<Letters>(context, key, { a: new Plus(1) }, present, { isRepeatable: false });
+      writeOne(context, updating<Letters>(key, { a: new Plus(1) }, present), { isRepeatable: false });
 
     expect(await withFirstAnswerLost(change)).toMatchObject({ result: { code: 'unavailable' }, calls: 1 });
     expect(await itemOf(key)).toMatchObject({ a: 2 });
@@ -208,14 +209,13 @@ describe('a write that the store applied without an answer', () => {
 
   test('is sent again by update, and counts once if its condition compares an attribute that it removes', async () => {
     const key = await stored({ a: 1, b: 2, c: 3 });
-    const change = (context: Context) =>
-      update<Letters>(context, key, { a: new Plus(1), b: null }, [
-        ['c', '=', 3],
-        ['b', '=', 2],
-      ]);
+    const change = updating<Letters>(key, { a: new Plus(1), b: null }, [
+      ['c', '=', 3],
+      ['b', '=', 2],
+    ]);
     const { b: _, ...rest } = key;
 
-    expect(await withFirstAnswerLost(change)).toEqual({
+    expect(await withFirstAnswerLost((context) => writeOne(context, change))).toEqual({
       result: { written: true, item: { ...rest, a: 2, revision: 1, write_id } },
       calls: 2,
     });
@@ -226,7 +226,8 @@ test('a write answers what another one stored in its place', async () => {
   const key = await stored({ a: 1 });
   const failed = { written: false, found: { ...key, write_id } };
 
-  expect(await put(inSeconds(9), { ...key, a: 2 }, absent)).toEqual(failed);
-  expect(await update<Letters>(inSeconds(9), key, { a: 2 }, [['a', '=', 9]])).toEqual(failed);
-  expect(await update<Letters>(inSeconds(9), unused(), { a: 2 }, present)).toEqual({ written: false });
+  expect(await writeOne(inSeconds(9), putting({ ...key, a: 2 }, absent))).toEqual(failed);
+  expect(await writeOne(inSeconds(9), updating<Letters>(key, { a: 2 }, [['a', '=', 9]]))).toEqual(failed);
+  const missing = updating<Letters>(unused(), { a: 2 }, present);
+  expect(await writeOne(inSeconds(9), missing)).toEqual({ written: false });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { always } from '../../../lib/store/items.ts';
 import { keyOf } from '../../../lib/store/keys.ts';
-import { remove, update } from '../../../lib/store/write.ts';
+import { deleting, updating, write } from '../../../lib/store/write.ts';
 import { laneNames, laneOf, lanes, nextLook, owe, owesNothing, type Owing } from '../../../lib/work/lanes.ts';
 import { send } from '../../../lib/work/send.ts';
 import { type Outcome, worker } from '../../../lib/work/worker.ts';
@@ -43,7 +43,7 @@ describe('a try', () => {
   test('is counted in the item before its work begins, and leaves a done item alone', async () => {
     const item = await owing();
     const [begun] = await run(async (it) => {
-      await update<Owing>(soon(), it, owesNothing, always);
+      await write(soon(), updating<Owing>(it, owesNothing, always));
       return 'done';
     });
 
@@ -75,8 +75,8 @@ describe('a try', () => {
 
   test('does not begin if the item is gone or owes nothing', async () => {
     const [gone, ended] = [await owing(), await owing()];
-    await remove(soon(), keyOf(gone), [['pk', 'exists']]);
-    await update<Owing>(soon(), keyOf(ended), owesNothing, always);
+    await write(soon(), deleting(keyOf(gone), [['pk', 'exists']]));
+    await write(soon(), updating<Owing>(keyOf(ended), owesNothing, always));
 
     expect(await run('done')).toEqual([]);
   });

@@ -9,7 +9,7 @@ import {
 } from '../../../lib/notifications/records.ts';
 import { type Key, keyOf, signingKeysKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
-import { update } from '../../../lib/store/write.ts';
+import { updating, write } from '../../../lib/store/write.ts';
 import { owe } from '../../../lib/work/lanes.ts';
 import { command } from '../command.ts';
 import { newContext, Rejection } from '../registry/administration.ts';
@@ -153,5 +153,5 @@ async function makeDueAgain(record: NotificationRecord): Promise<boolean> {
     ['result', '=', record.result],
     ['tries', '=', record.tries],
   ] as const;
-  return (await update<NotificationRecord>(newContext(), record, changes, asRead)).written;
+  return write(newContext(), updating<NotificationRecord>(record, changes, asRead));
 }

@@ -10,7 +10,7 @@ import {
 import { keyOfAccount } from '../../../lib/attempts/account.ts';
 import { type Changes, present, typedRead } from '../../../lib/store/items.ts';
 import { type Key, keyOf, personKey, subjectOf } from '../../../lib/store/keys.ts';
-import { remove, update, writeAll } from '../../../lib/store/write.ts';
+import { deleting, updating, write } from '../../../lib/store/write.ts';
 import { newContext, Rejection, scan } from './administration.ts';
 import { isLastOwner } from '../../../lib/registry/publishers.ts';
 import { removeMember } from '../../../lib/registry/members.ts';
@@ -98,7 +98,7 @@ export async function erasePerson(
   const records = publishers.length + naming.length;
   const change = { of: keyOfAccount(erasedCaller(caller)), action: 'person erase', subject: 'erased' };
   const once = { id: randomUUID(), now: Date.now() };
-  if (records > 0) await writeAll(newContext(), [historyOf(actor, change, once)]);
+  if (records > 0) await write(newContext(), historyOf(actor, change, once));
   return records;
 }
 
@@ -122,8 +122,9 @@ function erasedName(record: Naming, userId: string): Changes<Naming> | undefined
 }
 
 async function eraseName(record: Naming, userId: string): Promise<void> {
-  if (isOwn(record, userId)) return remove<Naming>(newContext(), record, present);
   const changes = erasedName(record, userId) ?? {};
   const [first] = Object.keys(changes) as (keyof Naming)[];
-  if (first) await update<Naming>(newContext(), record, changes, [[first, '=', record[first] ?? '']]);
+  const erased = first && updating<Naming>(record, changes, [[first, '=', record[first] ?? '']]);
+  const erasing = isOwn(record, userId) ? deleting<Naming>(record, present) : erased;
+  if (erasing) await write(newContext(), erasing);
 }

@@ -6,7 +6,7 @@ import type { AttemptRecord } from '../../../lib/attempts/attempt.ts';
 import type { TaskRecord } from '../../../lib/notifications/records.ts';
 import { always, type Changes, type Clause, Plus, present } from '../../../lib/store/items.ts';
 import { accountKey, taskKey } from '../../../lib/store/keys.ts';
-import { checking, update, updating, type Write, writeAll } from '../../../lib/store/write.ts';
+import { checking, updating, type Write, write } from '../../../lib/store/write.ts';
 import { owesNothing } from '../../../lib/work/lanes.ts';
 import { newContext } from '../registry/administration.ts';
 import type { Bill } from './bill.ts';
@@ -81,7 +81,7 @@ export async function concludeAll(
     // Its end needs no poll: there is no such task.
     const { task_hash } = ending.record;
     if (!isTask && task_hash !== undefined)
-      await update<TaskRecord>(newContext(), taskKey(task_hash), owesNothing, present);
+      await write(newContext(), updating<TaskRecord>(taskKey(task_hash), owesNothing, present));
   }
   return done;
 }
@@ -99,7 +99,7 @@ async function conclude(caller: string, { record, credits }: Ending, isTask: boo
   const account = accountKey(callerHash(caller));
   const isSettled: Clause<AccountRecord> = [entryName(reservationOf(record)), 'absent'];
   const counted = updating<AccountRecord>(account, changes, [isSettled, [credited, 'exists']]);
-  if (await writeAll(newContext(), [ended, counted, history])) return true;
+  if (await write(newContext(), ended, counted, history)) return true;
   const dropped = checking<AccountRecord>(account, [isSettled, [credited, 'absent']]);
-  return writeAll(newContext(), [ended, dropped, history]);
+  return write(newContext(), ended, dropped, history);
 }
