@@ -219,6 +219,6 @@ export async function settle(
   changes[name] = null;
   changes[`credits:${day}`] = new Plus(credits - reservation.ceiling);
   changes[`tasks:${day}`] = new Plus(isTask ? 0 : -1);
-  const result = await writeOne(context, updating<AccountRecord>(seen, changes, [[name, 'exists']]));
+  const result = await writeOne(context, updating(seen, changes, [[name, 'exists']]));
   return result.written ? result.item : result.found;
 }

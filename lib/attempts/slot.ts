@@ -150,7 +150,7 @@ export async function keepAnswer({ context, record }: Slot, answer: Answer): Pro
 /** Only while nothing can have been sent. A store that has used up the request's repeats may answer a second later. */
 export async function free({ context, record }: Slot): Promise<void> {
   const again = { ...context, retries: { repeats: 4, ms: 1000 } };
-  await write(again, deleting<SlotRecord>(record, ours(record)));
+  await write(again, deleting(record, ours(record)));
 }
 
 function ours({ attempt }: SlotRecord): Condition<SlotRecord> {

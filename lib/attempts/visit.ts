@@ -88,7 +88,7 @@ async function listAgain(context: Context, account: AccountRecord, now: number):
   const next: Changes<AccountRecord> = oldest
     ? { pending_since: dueAt(oldest.at) }
     : { ...owesNothing, ...pastCounters(account, now - leaseMs) };
-  const listed = updating<AccountRecord>(account, { ...next, tries: null, last_error: null }, [
+  const listed = updating(account, { ...next, tries: null, last_error: null }, [
     oldest ? ['pending_since', '=', pending_since] : ['revision', '=', revision],
   ]);
   return (await write(context, listed)) ? 'done' : 'superseded';

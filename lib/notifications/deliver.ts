@@ -29,7 +29,7 @@ export const deliverNotifications = worker<NotificationRecord>('deliver', {
       ['tries', '=', record.tries],
       ['pending_shard', '=', record.pending_shard],
     ] as const;
-    return write(context, updating<NotificationRecord>(record, changes, asRead));
+    return write(context, updating(record, changes, asRead));
   },
   scheduled: publishSigningKeys,
 });
@@ -127,6 +127,6 @@ async function end(
   const now = Date.now();
   const delivered_at = result === 'delivered' ? timeText(now) : undefined;
   const changes = { ...why, ...owesNothing, result, ttl: ttlFrom(now), delivered_at };
-  const isWritten = await write(context, updating<NotificationRecord>(record, changes, undelivered));
+  const isWritten = await write(context, updating(record, changes, undelivered));
   return isWritten ? 'done' : 'superseded';
 }

@@ -66,7 +66,7 @@ async function alignNode(
   ]);
   if (isDropped && isOver) return endIntent(context, node);
   if (last !== undefined && intent !== undefined)
-    await write(context, updating<NodeRecord>(node, { aligned_to: last }, [['intent', '=', intent]]));
+    await write(context, updating(node, { aligned_to: last }, [['intent', '=', intent]]));
   return 'more';
 }
 
@@ -151,8 +151,7 @@ async function alignPublisher(context: Context, publisher: PublisherRecord): Pro
     });
     const last = page.at(-1);
     if (isLate(context) && intent !== undefined && last && last !== left.at(-1)) {
-      const changes = { aligned_to: last.sk };
-      await write(context, updating<PublisherRecord>(publisher, changes, [['intent', '=', intent]]));
+      await write(context, updating(publisher, { aligned_to: last.sk }, [['intent', '=', intent]]));
       return 'more';
     }
   }

@@ -50,7 +50,7 @@ export function setNodeBan(
     const changes = reason === undefined ? withoutBan(node) : withBan(node, reason);
     if (!changes) return { done: node };
     const all = { ...changes, ...owesAlignment(node, node.publisher_id, id) };
-    const writes = [updating<NodeRecord>(node, all, onRevision(node))];
+    const writes = [updating(node, all, onRevision(node))];
     return { change: { of, subject: node.id, ...entryOf('node', reason) }, writes, result: node };
   });
 }
@@ -171,7 +171,7 @@ export function setPublisherBan(
     if (banned === isBan && ban_reason === reason) return { done: publisher };
     const changes: Changes<PublisherRecord> = { banned: isBan || null, ban_reason: reason ?? null };
     const all = { ...changes, ...owesAlignment(publisher, publisher.id, id) };
-    const writes = [updating<PublisherRecord>(publisher, all, onRevision(publisher))];
+    const writes = [updating(publisher, all, onRevision(publisher))];
     return {
       change: { of: publisher, subject: publisher.id, ...entryOf('publisher', reason) },
       writes,

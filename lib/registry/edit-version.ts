@@ -75,7 +75,7 @@ export function extractAgain(version: NodeVersionRecord, { now }: Once): Write[]
     extraction: null,
     ...owe('extract', version, version.publisher_id, now),
   };
-  return [updating<NodeVersionRecord>(version, changes, onRevision(version))];
+  return [updating(version, changes, onRevision(version))];
 }
 
 interface NamedVersion {

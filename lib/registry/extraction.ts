@@ -12,7 +12,6 @@ import { isIn, owesNothing } from '../work/lanes.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,
-  type NodeRecord,
   type NodeVersionRecord,
   nodeRecord,
   nodeVersionRecord,
@@ -135,11 +134,11 @@ export function finishExtraction(
     const extraction = { by, at, nodes: nodes.size, open_fields: openFields, tags: added };
     const listing = givenUp ?? (isIn('extract', version) && owesNothing);
     const changes = { ...shown, extraction, ...listing };
-    const writes: Write[] = [updating<NodeVersionRecord>(version, changes, onRevision(version))];
+    const writes: Write[] = [updating(version, changes, onRevision(version))];
     const node = nodeRecord(found.node);
     if (node?.latest_version?.id === archive.id) {
       const latest_version = withChanges(node.latest_version, shown);
-      writes.push(updating<NodeRecord>(node, { latest_version }, onRevision(node)));
+      writes.push(updating(node, { latest_version }, onRevision(node)));
     }
     return { writes, result: true };
   });

@@ -137,7 +137,7 @@ export async function waitOn(
     tries: 0,
     pending_since: timeText(nextLook('finalize', version, Date.now())),
   };
-  return write(context, updating<NodeVersionRecord>(version, waiting, onRevision(version)));
+  return write(context, updating(version, waiting, onRevision(version)));
 }
 
 /** Rejects these bytes. The reason mentions it if the URL accepts no more archives. False if it has changed. */
@@ -159,7 +159,7 @@ export function reject(
       status_reason: rejected_objects.length < maxRejections ? problem : `${problem} ${usedUp}`,
       rejected_objects,
     };
-    return { writes: [updating<NodeVersionRecord>(version, changes, onRevision(version))], result: true };
+    return { writes: [updating(version, changes, onRevision(version))], result: true };
   });
 }
 
@@ -198,7 +198,7 @@ export async function activate(
     rejected_objects: null,
     published_at: new Date().toISOString(),
   };
-  const activated = updating<NodeVersionRecord>(version, changes, [
+  const activated = updating(version, changes, [
     ['id', '=', version.id],
     ['status', '=', pending],
     ['upload_id', '=', version.upload_id],
@@ -234,7 +234,7 @@ function moveLatest(
     const changes = owing ?? owesNothing;
     const writes = isShown
       ? versionWrites(node, [], [{ before: version, changes }])
-      : [updating<NodeVersionRecord>(version, changes, onRevision(version))];
+      : [updating(version, changes, onRevision(version))];
     const upload = { publisherId: version.publisher_id, nodeId, version: label };
     const beside = [() => forgetPending(context, upload)];
     return { writes, beside, result: owing && { ...keyOf(version), ...owing } };

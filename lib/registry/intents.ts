@@ -6,7 +6,7 @@ import { type Key, nodeKey } from '../store/keys.ts';
 import { updating, write } from '../store/write.ts';
 import { lanes, owe, owesNothing, timeText } from '../work/lanes.ts';
 import type { Outcome } from '../work/worker.ts';
-import { type Aligned, type NodeRecord, nodeRecord } from './records.ts';
+import { type Aligned, nodeRecord } from './records.ts';
 
 /*
  * What an administrator decides of a node or a publisher is one write. Its record then owes the alignment of what depends
@@ -44,7 +44,7 @@ export function alignLater(
     const node = nodeRecord(item);
     if (!node || (publisherId ?? node.publisher_id) !== node.publisher_id) return { result: false };
     const owed = owesAlignment(node, node.publisher_id, intent, only);
-    return { writes: [updating<NodeRecord>(node, owed, onRevision(node))], result: true };
+    return { writes: [updating(node, owed, onRevision(node))], result: true };
   });
 }
 

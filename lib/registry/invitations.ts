@@ -91,7 +91,7 @@ export async function withdrawInvitation(
     if (!record) throw new ApiError('not_found');
     return {
       change: { of: publisher, action: 'invitation withdraw', subject: id },
-      writes: [deleting<InvitationRecord>(record, onRevision(record))],
+      writes: [deleting(record, onRevision(record))],
       result: undefined,
     };
   });
@@ -122,8 +122,8 @@ export async function accept(
     return {
       change: { of: publisher, action: 'invitation accept', subject: record.id, detail: record.role },
       writes: [
-        updating<PublisherRecord>(publisher, changes, onRevision(publisher)),
-        deleting<InvitationRecord>(record, onRevision(record)),
+        updating(publisher, changes, onRevision(publisher)),
+        deleting(record, onRevision(record)),
         listing(by.userId, publisher.id),
       ],
       result: withChanges(publisher, changes),

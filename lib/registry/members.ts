@@ -10,7 +10,6 @@ import {
   type Changed,
   type Actor,
   type CredentialRecord,
-  type InvitationRecord,
   invitationRecord,
   type Member,
   type MemberChanges,
@@ -47,10 +46,7 @@ export function putMember(
     const changes = { members: { ...publisher.members, [userId]: member } };
     return {
       change: { of: publisher, action: 'member add', subject: userId, detail: changed.role },
-      writes: [
-        updating<PublisherRecord>(publisher, changes, onRevision(publisher)),
-        listing(userId, publisher.id),
-      ],
+      writes: [updating(publisher, changes, onRevision(publisher)), listing(userId, publisher.id)],
       result: withChanges(publisher, changes),
     };
   });
@@ -100,12 +96,10 @@ export function removeMember(
     return {
       change: { of: publisher, ...of },
       writes: [
-        updating<PublisherRecord>(publisher, { members }, onRevision(publisher)),
+        updating(publisher, { members }, onRevision(publisher)),
         unlisting(userId, publisher.id),
-        ...credentials
-          .filter(isOwn)
-          .map((each) => updating<CredentialRecord>(each, { revoked_at }, onRevision(each))),
-        ...invitations.map((each) => deleting<InvitationRecord>(each, present)),
+        ...credentials.filter(isOwn).map((each) => updating(each, { revoked_at }, onRevision(each))),
+        ...invitations.map((each) => deleting(each, present)),
       ],
       result: {
         publisher: withChanges(publisher, { members }),

@@ -60,7 +60,7 @@ export function transferNode(
       alsoOf: [publisherKey(from), publisherKey(to)],
       writes: [
         ...handOver(node, publisher, id),
-        checking<PublisherRecord>(owner, onRevision(owner)),
+        checking(owner, onRevision(owner)),
         deleting(ownedNodeKey(from, node.id), always),
       ],
       result: node,
@@ -78,7 +78,7 @@ function handOver(node: NodeRecord, publisher: PublisherRecord, intent: string):
       { publisher_id: publisher.id, ...owesAlignment(node, publisher.id, intent) },
       onRevision(node),
     ),
-    checking<PublisherRecord>(publisher, onRevision(publisher)),
+    checking(publisher, onRevision(publisher)),
     updating<OwnedNodeRecord>(owned, { node_id, created_at }, always),
   ];
 }
@@ -132,7 +132,7 @@ export async function movePublisher(
         verb === 'merge'
           ? joined(old, existingPublisher(found.next, to))
           : renamed(old, to, found.next, isFormerId),
-        updating<PublisherRecord>(old, { ...given, ...owesAlignment(oldKey, from, id) }, onRevision(old)),
+        updating(old, { ...given, ...owesAlignment(oldKey, from, id) }, onRevision(old)),
         ...credentials.slice(0, maxMoved).flatMap((each) => movedCredential(each, key)),
       ],
       result: old,
@@ -174,7 +174,7 @@ function joined({ members: old }: PublisherRecord, publisher: PublisherRecord): 
     return !known || (role === 'owner' && known.role !== 'owner');
   });
   const members: Record<string, Member> = { ...publisher.members, ...Object.fromEntries(joining) };
-  return updating<PublisherRecord>(publisher, { members }, onRevision(publisher));
+  return updating(publisher, { members }, onRevision(publisher));
 }
 
 export async function readCredentials(context: Context, publisherId: string): Promise<Item[]> {
@@ -183,10 +183,7 @@ export async function readCredentials(context: Context, publisherId: string): Pr
 }
 
 function movedCredential(record: CredentialRecord, { pk }: Key): Write[] {
-  return [
-    putting<CredentialRecord>({ ...record, pk }, absent),
-    deleting<CredentialRecord>(record, onRevision(record)),
-  ];
+  return [putting<CredentialRecord>({ ...record, pk }, absent), deleting(record, onRevision(record))];
 }
 
 /** In one step; otherwise, a credential revoked meanwhile would live on as its copy. */
@@ -231,7 +228,7 @@ export async function followPublisher(
 /** Alone, because the role may delete nothing else. Not if the node has come back. */
 export async function unlist(context: Context, listed: OwnedNodeRecord): Promise<void> {
   const { revision } = listed;
-  const unlisted = deleting<OwnedNodeRecord>(listed, [
+  const unlisted = deleting(listed, [
     revision === undefined ? ['revision', 'absent'] : ['revision', '=', revision],
   ]);
   await write(context, unlisted);

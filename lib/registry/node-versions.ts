@@ -113,10 +113,10 @@ export function versionWrites(
   const latest_version = latest ? versionCopy(latest) : null;
   const chosen = others.find((each) => each === latest);
   return [
-    updating<NodeRecord>(node, { ...nodeChanges, latest_version }, onRevision(node)),
-    ...changed.map(({ before, changes }) => updating<NodeVersionRecord>(before, changes, onRevision(before))),
+    updating(node, { ...nodeChanges, latest_version }, onRevision(node)),
+    ...changed.map(({ before, changes }) => updating(before, changes, onRevision(before))),
     // An extraction that ends meanwhile changes the chosen version without its node.
-    ...(chosen ? [updating<NodeVersionRecord>(chosen, {}, onRevision(chosen))] : []),
+    ...(chosen ? [updating(chosen, {}, onRevision(chosen))] : []),
   ];
 }
 

@@ -65,10 +65,7 @@ export async function changeNode(
       const after = { ...withChanges(node, edited), revision: node.revision + 1 };
       requireNodeFits(after);
       return {
-        writes: [
-          updating<NodeRecord>(node, edited, onRevision(node)),
-          ...entryOf(node, fields, caller, once),
-        ],
+        writes: [updating(node, edited, onRevision(node)), ...entryOf(node, fields, caller, once)],
         result: { node: after, publisher, numbers: numbersRecord(found.numbers) },
       };
     });

@@ -167,10 +167,10 @@ export function dropping(
   const name = entryName(own);
   const forgotten: Changes<BegunRecord> = { open: new Plus(-1), [name]: null };
   return [
-    deleting<NodeVersionRecord>(version, onRevision(version)),
-    updating<NodeRecord>(node, { versions: new Plus(-1) }, onRevision(node)),
+    deleting(version, onRevision(version)),
+    updating(node, { versions: new Plus(-1) }, onRevision(node)),
     historyOf(by, { of: nodeKey(node.id), action: 'node-version drop', subject, detail }, once),
-    ...(begun && isBegun(begun, own) ? [updating<BegunRecord>(begun, forgotten, [[name, 'exists']])] : []),
+    ...(begun && isBegun(begun, own) ? [updating(begun, forgotten, [[name, 'exists']])] : []),
   ];
 }
 

@@ -139,7 +139,7 @@ export function editPublisher(
     const detail = namesIn(fields).join(', ');
     return {
       change: { of: publisher, action: 'publisher update', subject: publisher.id, detail },
-      writes: [updating<PublisherRecord>(publisher, fields, onRevision(publisher))],
+      writes: [updating(publisher, fields, onRevision(publisher))],
       result: after,
     };
   });

@@ -108,7 +108,7 @@ export function listing(userId: string, publisherId: string): Write {
 }
 
 export function unlisting(userId: string, publisherId: string): Write {
-  return deleting<MembershipRecord>(membershipKey(memberIdOf(userId), publisherId), always);
+  return deleting(membershipKey(memberIdOf(userId), publisherId), always);
 }
 
 /** By id. A publisher that was renamed or merged is listed under its new id. */

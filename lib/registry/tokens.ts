@@ -61,7 +61,7 @@ export async function createToken(
  * seen the credential then decides again.
  */
 export function standing(publisher: PublisherRecord): Write {
-  return updating<PublisherRecord>(publisher, {}, onRevision(publisher));
+  return updating(publisher, {}, onRevision(publisher));
 }
 
 /** The member id of who makes another credential, of which a member may have some; undefined for the operator. */

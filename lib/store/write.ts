@@ -22,8 +22,8 @@ import {
 import { type Key, keyOf } from './keys.ts';
 
 /**
- * A conditional write that isn't sent yet. Name the record's type when you make one, so that a misspelled
- * attribute doesn't compile.
+ * A conditional write that isn't sent yet. It knows the type of its record, so a misspelled attribute doesn't compile:
+ * made with a key alone, it must name the type.
  */
 interface WriteOf<Verb, Record = unknown> {
   /** As DynamoDB names the parts of a transaction. */
@@ -46,23 +46,26 @@ export function putting<Record extends Key>(
   return { verb: 'Put', key: keyOf(record), fields: record, when };
 }
 
-export function updating<Record extends Key = never>(
-  key: Key,
-  changes: Changes<NoInfer<Record>>,
+/** A key alone has no fields to change. */
+type Named<Record> = keyof Record extends keyof Key ? never : Record;
+
+export function updating<Record extends Key>(
+  key: Record | Key,
+  changes: Changes<Named<NoInfer<Record>>>,
   when: Condition<NoInfer<Record>>,
 ): LoneWrite<Record> {
   return { verb: 'Update', key: keyOf(key), fields: changes, when };
 }
 
 /** Sent alone, it doesn't tell whether there was something to delete: repeated after a lost answer, it finds nothing. */
-export function deleting<Record extends Key = Key>(
-  key: Key,
+export function deleting<Record extends Key>(
+  key: Record | Key,
   when: Condition<NoInfer<Record>>,
 ): LoneWrite<Record> {
   return { verb: 'Delete', key: keyOf(key), fields: {}, when };
 }
 
-export function checking<Record extends Key = Key>(key: Key, when: Condition<NoInfer<Record>>): Write {
+export function checking<Record extends Key>(key: Record | Key, when: Condition<NoInfer<Record>>): Write {
   return { verb: 'ConditionCheck', key: keyOf(key), fields: {}, when };
 }
 

@@ -47,7 +47,7 @@ async function extract(context: Context, version: NodeVersionRecord): Promise<Ou
   note({ node_id: version.node_id, version: version.version, key: version.archive_key });
   // Read during a ban, which had put aside that it was owed.
   if (version.extraction && version.extraction.by >= extractor) {
-    const ended = updating<NodeVersionRecord>(version, owesNothing, onRevision(version));
+    const ended = updating(version, owesNothing, onRevision(version));
     return (await write(context, ended)) ? 'done' : 'superseded';
   }
   const started = performance.now();

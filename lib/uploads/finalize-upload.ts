@@ -72,7 +72,7 @@ export async function finalizeUpload(context: Context, version: NodeVersionRecor
 /** A finalizer that died may have copied its archive after the ban looked for it. */
 async function endBanned(context: Context, version: NodeVersionRecord): Promise<Outcome> {
   await denyIfBanned(context, version);
-  const ended = updating<NodeVersionRecord>(version, owesNothing, onRevision(version));
+  const ended = updating(version, owesNothing, onRevision(version));
   return (await write(context, ended)) ? 'done' : 'superseded';
 }
 

@@ -172,7 +172,7 @@ class Worker<Item extends Owing> {
 
 /** Unless somebody else's write was faster. */
 function change(context: Context, item: Owing, changes: Changes<Owing>): Promise<WriteResult<Owing>> {
-  const changed = updating<Owing>(item, changes, [
+  const changed = updating(item, changes, [
     ['pending_shard', '=', item.pending_shard],
     ['tries', '=', item.tries ?? 0],
   ]);

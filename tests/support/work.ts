@@ -51,7 +51,7 @@ export async function run(outcome: Outcome | Error | ((item: Owing) => Promise<O
     return typeof outcome === 'function' ? outcome(item) : outcome;
   };
   const giveUp = async (context: Context, item: Owing, changes: object) =>
-    write(context, updating<Owing>(item, { ...changes, ...givenUp }, always));
+    write(context, updating(item, { ...changes, ...givenUp }, always));
   await runQueue(worker<Owing>(lane, { handle, ...(givenUp && { giveUp }) }));
   return begun;
 }

@@ -31,7 +31,7 @@ function countUp({ item }: { item: Item | undefined }, { now }: Once): Decision<
   const current = counter(item);
   if (!current) return { error: new Error('There is no counter.') };
   const count = current.count + 1;
-  return { writes: [updating<Counter>(current, { count }, onRevision(current))], result: now && count };
+  return { writes: [updating(current, { count }, onRevision(current))], result: now && count };
 }
 
 const itemOf = async (key: Key) => (await get(context(), key))[0];

@@ -138,16 +138,19 @@ describe('a write that fails', () => {
 });
 
 test('rejects a misspelled attribute at compile time', () => {
+  const letters: Letters = { ...key, a: 1 };
   const misspelled = [
     // @ts-expect-error
     () => write(inSeconds(1), updating<Letters>(key, { aa: 1 }, [['a', 'exists']])),
     // @ts-expect-error
     () => write(inSeconds(1), updating<Letters>(key, {}, [['aa', 'exists']])),
+    // @ts-expect-error
+    () => write(inSeconds(1), updating(letters, { aa: 1 }, present)),
     // @ts-expect-error: without the type of the record
-    () => write(inSeconds(1), updating(key, { a: 1 }, present)),
+    () => write(inSeconds(1), updating(key, { ...letters }, present)),
   ];
 
-  expect(misspelled).toHaveLength(3);
+  expect(misspelled).toHaveLength(4);
 });
 
 const write_id = expect.any(String);
@@ -181,7 +184,7 @@ describe('a write that the store applied without an answer', () => {
   test('is recognized when it is sent again: put, update, a transaction and delete', async () => {
     const [record, key, second] = [{ ...unused(), a: 1 }, await stored({ a: 1 }), unused()];
     const lost = withFirstAnswerLost;
-    const change = (context: Context) => writeOne(context, updating<Letters>(key, { a: 2 }, [['a', '=', 1]]));
+    const change = (context: Context) => writeOne(context, updating(key, { a: 2 }, [['a', '=', 1]]));
     const both = [putting<Letters>({ ...second, a: 3 }, absent), checking(key, present)];
 
     expect(await lost((context) => writeOne(context, putting(record, absent)))).toEqual({
@@ -201,7 +204,7 @@ describe('a write that the store applied without an answer', () => {
   test('is not sent again if it is not repeatable', async () => {
     const key = await stored({ a: 1 });
     const change = (context: Context) =>
-      writeOne(context, updating<Letters>(key, { a: new Plus(1) }, present), { isRepeatable: false });
+      writeOne(context, updating(key, { a: new Plus(1) }, present), { isRepeatable: false });
 
     expect(await withFirstAnswerLost(change)).toMatchObject({ result: { code: 'unavailable' }, calls: 1 });
     expect(await itemOf(key)).toMatchObject({ a: 2 });
@@ -209,7 +212,7 @@ describe('a write that the store applied without an answer', () => {
 
   test('is sent again by update, and counts once if its condition compares an attribute that it removes', async () => {
     const key = await stored({ a: 1, b: 2, c: 3 });
-    const change = updating<Letters>(key, { a: new Plus(1), b: null }, [
+    const change = updating(key, { a: new Plus(1), b: null }, [
       ['c', '=', 3],
       ['b', '=', 2],
     ]);
@@ -227,7 +230,7 @@ test('a write answers what another one stored in its place', async () => {
   const failed = { written: false, found: { ...key, write_id } };
 
   expect(await writeOne(inSeconds(9), putting({ ...key, a: 2 }, absent))).toEqual(failed);
-  expect(await writeOne(inSeconds(9), updating<Letters>(key, { a: 2 }, [['a', '=', 9]]))).toEqual(failed);
+  expect(await writeOne(inSeconds(9), updating(key, { a: 2 }, [['a', '=', 9]]))).toEqual(failed);
   const missing = updating<Letters>(unused(), { a: 2 }, present);
   expect(await writeOne(inSeconds(9), missing)).toEqual({ written: false });
 });

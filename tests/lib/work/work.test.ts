@@ -43,7 +43,7 @@ describe('a try', () => {
   test('is counted in the item before its work begins, and leaves a done item alone', async () => {
     const item = await owing();
     const [begun] = await run(async (it) => {
-      await write(soon(), updating<Owing>(it, owesNothing, always));
+      await write(soon(), updating(it, owesNothing, always));
       return 'done';
     });
 

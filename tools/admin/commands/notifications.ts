@@ -153,5 +153,5 @@ async function makeDueAgain(record: NotificationRecord): Promise<boolean> {
     ['result', '=', record.result],
     ['tries', '=', record.tries],
   ] as const;
-  return write(newContext(), updating<NotificationRecord>(record, changes, asRead));
+  return write(newContext(), updating(record, changes, asRead));
 }

@@ -124,7 +124,7 @@ function erasedName(record: Naming, userId: string): Changes<Naming> | undefined
 async function eraseName(record: Naming, userId: string): Promise<void> {
   const changes = erasedName(record, userId) ?? {};
   const [first] = Object.keys(changes) as (keyof Naming)[];
-  const erased = first && updating<Naming>(record, changes, [[first, '=', record[first] ?? '']]);
-  const erasing = isOwn(record, userId) ? deleting<Naming>(record, present) : erased;
+  const erased = first && updating(record, changes, [[first, '=', record[first] ?? '']]);
+  const erasing = isOwn(record, userId) ? deleting(record, present) : erased;
   if (erasing) await write(newContext(), erasing);
 }

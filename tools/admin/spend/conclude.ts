@@ -91,7 +91,7 @@ async function conclude(caller: string, { record, credits }: Ending, isTask: boo
   const concluded_at = new Date().toISOString();
   const end = { payment: isTask ? 'taken' : 'rejected', credits, is_exact: true, concluded_at } as const;
   // The provider may report the task meanwhile.
-  const ended = updating<AttemptRecord>(record, end, [['revision', '=', record.revision]]);
+  const ended = updating(record, end, [['revision', '=', record.revision]]);
   const [credited, tasks] = [`credits:${at.slice(0, 10)}`, `tasks:${at.slice(0, 10)}`] as const;
   const changes: Changes<AccountRecord> = {};
   changes[credited] = new Plus(credits - before);
