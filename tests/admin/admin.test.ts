@@ -10,7 +10,7 @@ import { personalAccessTokenKey, trustKey } from '../../lib/store/keys.ts';
 import { putting, write } from '../../lib/store/write.ts';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';
-import { addNode, addPublisher, addToken, addVersion, storedItem } from '../support/registry.ts';
+import { addNode, addPublisher, addToken, addVersion, storedItem, soon } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 import '../support/in-order.ts';
 
@@ -126,7 +126,6 @@ describe('token', () => {
 });
 
 const operator = { operator: 'admin' };
-const soon = () => ({ deadline: Date.now() + 5000 });
 const gitHub = 'https://token.actions.githubusercontent.com';
 const job = ['--repository', 'octo/nodes', '--workflow', '.github/workflows/release.yml'];
 

@@ -9,7 +9,7 @@ import { seed } from '../../tools/local/seed.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { readIndexFile } from '../support/bucket-objects.ts';
 import { runQueue } from '../support/queue.ts';
-import { setFields, storedNode } from '../support/registry.ts';
+import { setFields, storedNode, soon } from '../support/registry.ts';
 import { finalize, publish, put } from '../support/uploads.ts';
 import { hostNodesPath } from '@node-registry/registry-rules/index-paths';
 import { handOver } from '../support/work.ts';
@@ -23,8 +23,6 @@ const code = (names: string[]) => `class N:
 NODE_CLASS_MAPPINGS = {n: N for n in ${JSON.stringify(names)}}
 `;
 const archive = (names: string[]) => zip([{ name: '__init__.py', data: code(names) }]);
-
-const soon = () => ({ deadline: Date.now() + 10_000 });
 
 beforeAll(() => seed());
 

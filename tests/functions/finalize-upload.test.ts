@@ -245,17 +245,6 @@ describe('the messages of an upload', () => {
     expect(await storedVersion('overheard', '1.0.0')).toMatchObject({ ...active, pending_since });
   });
 
-  test('are heard if another try begins or ends between the read and the try of one', async () => {
-    const upload = await uploaded('heard', archive);
-    const { happened } = beforeNext(dynamodb, /^UpdateItemCommand$/, () =>
-      setFields(nodeVersionKey('heard', '1.0.0'), { tries: 3 }),
-    );
-    await finalize(upload);
-
-    expect(happened()).toBe(true);
-    expect(await storedVersion('heard', '1.0.0')).toMatchObject(active);
-  });
-
   test('delete what comes for an upload that is over, and leave what a ban holds', async () => {
     const good = await publish('over', '1.0.0');
     const early = await publish('over', '3.0.0');
@@ -347,17 +336,6 @@ describe('a version that waits', () => {
     expect(await storedVersion('grown', '1.0.0')).toMatchObject(active);
     expect(await storedNode('grown')).not.toHaveProperty('latest_version');
     expect(lines('latest_version_too_large')).toMatchObject([{ level: 'warn', node_id: 'grown' }]);
-  });
-
-  test('says nothing of a closed one if it is published again meanwhile', async () => {
-    const upload = await uploaded('closed-again', archive);
-    await setFields(nodeKey('closed-again'), { status: 'NodeStatusDeleted' });
-    beforeNext(s3(), /^HeadObjectCommand$/, async () => {
-      await setFields(nodeVersionKey('closed-again', '1.0.0'), { upload_id: 'later' });
-    });
-    await finalize(upload);
-
-    expect((await storedVersion('closed-again', '1.0.0')).status_reason_code).toBe('awaiting_upload');
   });
 
   test.each<[string, Buffer | undefined, number, why: string | undefined, node?: Item, own?: Item]>([

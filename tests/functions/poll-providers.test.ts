@@ -16,6 +16,7 @@ import { pay, spender, usageOf } from '../support/spending.ts';
 import { handOver } from '../support/work.ts';
 import { listWork } from '../../tools/admin/registry/work.ts';
 import { setVariables } from '../support/variables.ts';
+import { soon } from '../support/registry.ts';
 
 const minutes = 60_000;
 
@@ -33,8 +34,6 @@ beforeEach(async () => {
   const left = await listWork('poll', false, 1000);
   await Promise.all(left.map((item) => write(soon(), deleting(keyOf(item), [['pk', 'exists']]))));
 });
-
-const soon = () => ({ deadline: Date.now() + 60_000 });
 
 /** Polls what is due so many minutes from now. Returns what was logged of the polls. */
 async function poll(after = 0): Promise<unknown[]> {
@@ -110,37 +109,27 @@ describe('a task whose end was not notified', () => {
     expect((await notificationsOf(path.task)).map(({ state }) => state)).toEqual(['processing']);
   });
 
-  test('waits for its next time after a 429 to another, and after no other failure', async () => {
-    const paths = [await unreported(await spender()), await unreported(await spender())];
-    const failures = ['reset', 'status'].map((kind) => ({
-      kind: kind as 'reset',
-      method: 'GET' as const,
-      status: 500,
-    }));
-    for (const failure of failures) misbehave(failure);
-    expect(await poll(10)).toEqual(['untold', 'untold']);
+  test('waits for its next time after a 429 to another, and after no other answer that tells nothing', async () => {
+    const failures = [
+      { kind: 'reset' },
+      { kind: 'status', status: 500 },
+      { kind: 'status', status: 404 },
+      { kind: 'html' },
+    ] as const;
+    const paths: Path[] = [];
+    for (const _ of failures) paths.push(await unreported(await spender()));
+    for (const failure of failures) misbehave({ ...failure, method: 'GET' });
+    expect(await poll(10)).toEqual(Array(4).fill('untold'));
     misbehave({ kind: 'status', method: 'GET', status: 429 });
-    misbehave({ ...running, times: 2 });
+    misbehave({ ...running, times: 4 });
     expect(await poll(20)).toEqual(['untold']);
 
     const told = () => Promise.all(paths.map(({ task }) => notificationsOf(task)));
     expect((await told()).flat()).toEqual([]);
-    expect((await Promise.all(paths.map(stored))).map(dueIn)).toEqual([40, 40]);
+    expect((await Promise.all(paths.map(stored))).map(dueIn)).toEqual(Array(4).fill(40));
     expect(lines('provider_busy')).toMatchObject([{ provider: 'video' }]);
     expect(await poll(40)).toEqual([]);
-    expect((await told()).flat()).toHaveLength(2);
-  });
-
-  test('is polled again after an answer that tells nothing', async () => {
-    const path = await unreported(await spender());
-    for (const [after, answer] of [
-      [10, { kind: 'status', status: 404 }],
-      [20, { kind: 'html' }],
-    ] as const) {
-      misbehave({ ...answer, method: 'GET' });
-      expect(await poll(after)).toEqual(['untold']);
-      expect(dueIn(await stored(path))).toBe(2 * after);
-    }
+    expect((await told()).flat()).toHaveLength(4);
   });
 
   test('hides the secret that an answer repeats', async () => {

@@ -17,7 +17,7 @@ import {
 } from '../support/ci.ts';
 import { lines } from '../support/logged-lines.ts';
 import { type Publication, publishAlone } from '../support/publish.ts';
-import { addPublisher, storedNode } from '../support/registry.ts';
+import { addPublisher, storedNode, soon } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 
 /** Tokens that must publish nothing, each with the sentence that its job can act on. */
@@ -140,7 +140,6 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
 const github = (repository: string) => ({ issuer: gitHub.issuer, repository, workflow: 'release.yml' });
 
 const operator = { operator: 'admin' };
-const soon = () => ({ deadline: Date.now() + 9_000 });
 const trust = (wanted: NewTrust, publisherId = 'acme') => addTrust(soon(), operator, publisherId, wanted);
 
 const shared = 'octo/ci/.github/workflows/publish.yml';

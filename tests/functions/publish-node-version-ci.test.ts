@@ -11,14 +11,12 @@ import { stopDate } from '@node-registry/testing/clock';
 import { invoke } from '../support/invoke.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
 import { type Publication, publishAlone } from '../support/publish.ts';
-import { addPublisher, addToken, countRequests, storedNode } from '../support/registry.ts';
+import { addPublisher, addToken, countRequests, storedNode, soon } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 import { download, finalize, put, storedVersion, uploadAt } from '../support/uploads.ts';
 
 const repository = 'octo/nodes';
 const operator = { operator: 'admin' };
-const soon = () => ({ deadline: Date.now() + 9_000 });
-
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner' });
   await trust(repository);

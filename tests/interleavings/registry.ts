@@ -6,7 +6,7 @@ import { keyOf, nodeVersionKey } from '../../lib/store/keys.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { keysBelow } from '../support/bucket-objects.ts';
 import { addPublishers, publish } from '../support/publish.ts';
-import { addPublisher, setFields } from '../support/registry.ts';
+import { addPublisher, setFields, soon } from '../support/registry.ts';
 import { put, uploadAt } from '../support/uploads.ts';
 import type { Room } from './cases.ts';
 import { brokenInvariants, owingVersions, readRegistry } from './invariants.ts';
@@ -37,7 +37,6 @@ const begun = memo(() =>
   }),
 );
 
-const soon = () => ({ deadline: Date.now() + 9_000 });
 const run = (line: string) => async () => {
   const { status, stderr } = await admin(...line.split(' '));
   if (status !== 0) throw new Error(stderr);

@@ -17,8 +17,7 @@ import { send } from '../../lib/work/send.ts';
 import { listWork } from '../../tools/admin/registry/work.ts';
 import { readObject } from './bucket-objects.ts';
 import { queue, runQueue } from './queue.ts';
-
-const soon = () => ({ deadline: Date.now() + 60_000 });
+import { soon } from './registry.ts';
 
 /** A notification as the receiving half leaves it, with its message in the queue. */
 export async function writeNotification(

@@ -21,6 +21,9 @@ import { intercept } from './intercept.ts';
 
 const operator = { operator: 'admin' };
 
+/** More time than any test takes. */
+export const soon = () => ({ deadline: Date.now() + 60_000 });
+
 export async function addPublisher(id: string, members: Record<string, 'owner' | 'member'>): Promise<void> {
   const known = await storedItem(publisherKey(id));
   if (!known) await createPublisher(soon(), operator, { id, name: id });
@@ -98,10 +101,6 @@ export async function shownHostNodes(nodeId: string, label = '1.0.0'): Promise<H
 
 export async function storedNode(id: string): Promise<NodeRecord | undefined> {
   return nodeRecord(await storedItem(nodeKey(id)));
-}
-
-function soon() {
-  return { deadline: Date.now() + 60_000 };
 }
 
 /** The commands that some work sent to DynamoDB, in order. */

@@ -13,14 +13,12 @@ import { type Outcome, worker } from '../../lib/work/worker.ts';
 import { sampleEvent } from './invoke.ts';
 import { emptyOutbox } from './notifications.ts';
 import { runQueue } from './queue.ts';
-import { storedItem } from './registry.ts';
+import { storedItem, soon } from './registry.ts';
 
 /** Items of no kind, which owe work in a lane that serves for all. */
 
 export const lane = 'deliver';
 export const lostAfterMs = 600_000;
-export const soon = () => ({ deadline: Date.now() + 60_000 });
-
 beforeEach(async () => {
   stopDate();
   await emptyOutbox();

@@ -30,6 +30,7 @@ import {
   setFields,
   setPublisherFields,
   storedItem,
+  soon,
 } from '../../support/registry.ts';
 import { differences, readTable, restoreTable, type TableImage } from '../../support/table-image.ts';
 import { bearer } from '../../support/tokens.ts';
@@ -44,7 +45,6 @@ jest.setTimeout(180_000);
 setVariables({ PUBLISH_ACCESS_TOKEN: 'optional' });
 
 const operator = { operator: 'admin' };
-const soon = () => ({ deadline: Date.now() + 9000 });
 const dayMs = 24 * 60 * 60 * 1000;
 /** A user may be named like a property of every object. */
 const members = { olga: 'owner', mats: 'member', bo: 'owner' } as const;

@@ -5,7 +5,7 @@ import { stopDate } from '@node-registry/testing/clock';
 import { failCalls, intercept } from '../../support/intercept.ts';
 import { publish as publishAs } from '../../support/publish.ts';
 import { lines } from '../../support/logged-lines.ts';
-import { addNode, addPublisher, addToken, setFields, storedItem } from '../../support/registry.ts';
+import { addNode, addPublisher, addToken, setFields, storedItem, soon } from '../../support/registry.ts';
 import { bearer } from '../../support/tokens.ts';
 import { forgetPending } from '../../../lib/registry/pending-versions.ts';
 import { setVariables } from '../../support/variables.ts';
@@ -37,8 +37,6 @@ async function fill(): Promise<void> {
   await addNode(publisherId, `n-${publisherId}`);
   for (const version of versions) expect((await publish('n', version)).status).toBe(201);
 }
-
-const soon = () => ({ deadline: Date.now() + 5000 });
 
 /** The versions that count as begun. */
 async function begun(): Promise<string[]> {

@@ -10,7 +10,8 @@ import { eventOf } from '../../../tools/local/consume-queue.ts';
 import { beforeNext, failCalls } from '../../support/intercept.ts';
 import { lines } from '../../support/logged-lines.ts';
 import { queue } from '../../support/queue.ts';
-import { dueInMs, lane, lostAfterMs, messageOf, owing, run, soon, stored } from '../../support/work.ts';
+import { dueInMs, lane, lostAfterMs, messageOf, owing, run, stored } from '../../support/work.ts';
+import { soon } from '../../support/registry.ts';
 
 const { waitSeconds, moreSeconds, leaseSeconds } = lanes[lane];
 const invocation = { getRemainingTimeInMillis: () => 30_000 };
