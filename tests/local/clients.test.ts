@@ -394,13 +394,14 @@ describe('docs/examples/cookbook', () => {
     const before = await startedTasks();
     const busy = { provider: 'video', kind: 'status', status: 429, retryAfter: 1, times: 2 };
     await fetch(`${stack.simulatorsUrl}/control/misbehave`, { method: 'POST', body: JSON.stringify(busy) });
-    const ask = () =>
-      run(command, [join(place, file), `${file}-1`, 'a "red" boat'], { env: recipeEnvironment() });
-    const [one, other] = [await ask(), await ask()];
+    const ask = (order: number, prompt: string) =>
+      run(command, [join(place, file), `${file}-${order}`, prompt], { env: recipeEnvironment() });
+    const [one, other] = [await ask(1, 'a "red"\nboat'), await ask(1, 'a "red"\nboat')];
 
     expect(one.stdout).toContain('.webm');
     expect(other.stdout).toBe(one.stdout);
     expect((await startedTasks()) - before).toBe(1);
+    await expect(ask(2, '[fail]')).rejects.toMatchObject({ code: 1 });
   });
 
   function recipeEnvironment() {
@@ -669,6 +670,8 @@ inBrowser('the page for accounts', () => {
     const again = await signedInAs('dora', '#/publishers/dora-labs');
     await press(again.page, 'Remove');
     await again.page.getByText('Ended with it: 0 tokens, 0 trusts.').waitFor();
+    await again.page.goto(`${stack.accountUrl}/account/#/nope`);
+    await again.page.getByRole('heading', { name: 'Your publishers' }).waitFor();
     await again.page.getByRole('link', { name: 'Spending' }).click();
     await again.page.getByRole('heading', { name: 'Spending' }).waitFor();
     expect(await accessibilityProblems(again.page)).toEqual([]);

@@ -2,7 +2,8 @@
 # curl: film.sh ORDER PROMPT. Run it again with the same order after any failure, within a day: it is paid once.
 set -eu
 registry=${REGISTRY:-http://localhost:3000}
-prompt=$(printf %s "$2" | sed 's/[\\"]/\\&/g')
+# As text in JSON: lines joined by \n, and other control characters as spaces.
+prompt=$(printf %s "$2" | tr '\001-\011\013-\037' ' ' | sed 's/[\\"]/\\&/g' | awk 'NR > 1 { printf "\\n" } { printf "%s", $0 }')
 answer=$(mktemp) body=$(mktemp)
 trap 'rm -f "$answer" "$body"' EXIT
 # A try must be able to empty the output of the one before. A budget that is used up starts over at midnight.
@@ -14,3 +15,5 @@ test -n "$status" || { cat "$body" >&2; exit 1; }
 # The address exists once the provider has said something.
 until curl --silent --fail --output "$answer" "$status" && grep -qE '"state": ?"(success|failed)"' "$answer"; do sleep 2; done
 cat "$answer"
+# A film that failed is an exit code of 1.
+grep -qE '"state": ?"success"' "$answer"

@@ -31,9 +31,11 @@ function App({ ask, settings, isSignedIn }: { ask: Ask; settings: SignInSettings
 }
 
 function SignedIn({ ask, user }: { ask: Ask; user: User }) {
-  const view = decodedPart(useHash()) || '#/';
+  const named = decodedPart(useHash());
   const publishers = useRead(() => ask('listPublishersForUser', {}), 'publishers');
-  const [, id] = /^#\/publishers\/(.+)$/.exec(view) ?? [];
+  const [, id] = /^#\/publishers\/(.+)$/.exec(named) ?? [];
+  const isKnown = id !== undefined || named === '#/spending' || named.startsWith('#invitation=');
+  const view = isKnown ? named : '#/';
   return (
     <>
       <nav class="views" aria-label="Account">

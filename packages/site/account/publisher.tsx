@@ -1,5 +1,6 @@
 import type { Reply } from '@node-registry/registry-client';
 import { useState } from 'preact/hooks';
+import { countOf } from '../templates/text.ts';
 import { Action, type Ask, Box, Form, Secret, Time, Unread, useRead } from './parts.tsx';
 
 interface View {
@@ -230,7 +231,9 @@ function Members({ ask, path, user, isOwner, onLeft }: Part & { onLeft: () => Pr
       ...remaining.trusts.map((each) => each.repository),
     ];
     const others = known.length > 0 ? ` Still working, and perhaps known to them: ${known.join(', ')}.` : '';
-    setLeft(`Ended with it: ${ended.tokens.length} tokens, ${ended.trusts.length} trusts.${others}`);
+    setLeft(
+      `Ended with it: ${countOf(ended.tokens.length, 'token')}, ${countOf(ended.trusts.length, 'trust')}.${others}`,
+    );
     await again();
   };
   return (

@@ -48,7 +48,10 @@ describe.each(checks.filter(([name]) => name !== 'Python' || hasCryptography))(
       const statusOf = (headers: Record<string, string>, PUBLIC_KEY = publicKey, BODY = message.body) => {
         const { 'webhook-id': ID, 'webhook-timestamp': TIMESTAMP, 'webhook-signature': SIGNATURE } = headers;
         const values = { PUBLIC_KEY, BODY, ID, TIMESTAMP, SIGNATURE, HEADERS: JSON.stringify(headers) };
-        return spawnSync(program, args, { cwd: folder, env: { PATH: process.env.PATH, ...values } }).status;
+        const options = { cwd: folder, env: { PATH: process.env.PATH, ...values } };
+        const { status, stderr } = spawnSync(program, args, options);
+        if (program !== 'bash') expect(String(stderr)).toBe('');
+        return status;
       };
       const later = String(Number(signed['webhook-timestamp']) + 1);
 
@@ -60,6 +63,13 @@ describe.each(checks.filter(([name]) => name !== 'Python' || hasCryptography))(
       if (program !== 'bash') {
         expect(statusOf(signatureHeaders([other, key], message))).toBe(0);
         expect(statusOf(signatureHeaders([key], message, Date.now() - 301_000))).toBe(1);
+        expect(statusOf({ ...signed, 'webhook-timestamp': 'abc' })).toBe(1);
+        const after = `v1a,A v1a,ü ${signed['webhook-signature']}`;
+        expect(statusOf({ ...signed, 'webhook-signature': after })).toBe(0);
+        for (const name of Object.keys(signed)) {
+          const { [name]: _, ...others } = signed;
+          expect(statusOf(others)).toBe(1);
+        }
       }
     });
   },
