@@ -13,7 +13,7 @@ export const publishNodeVersion = contract({
   path: '/publishers/{publisherId}/nodes/{nodeId}/versions',
   summary: 'Publish a node version',
   description:
-    'Registers a version, creates the node on its first publish, and answers a signed URL for one PUT of the zip archive, with any Content-Type or none. Until the archive has arrived the version is pending, and publishing it again, spelled as before, resumes it. For a published version, a `node_version` that names nothing but `version` and `deprecated` or `changelog`, with a `node` that names at most its `id`, changes those, and what is put to the URL is ignored; anything else, and what changes nothing, is 409.',
+    'Registers a version, creates the node on its first publish, and answers a signed URL for one PUT of the zip archive, with any Content-Type or none. Until the archive has arrived the version is pending, and publishing it again, spelled as before, resumes it. For a published version, a `node_version` that names nothing but `version` and `deprecated` or `changelog`, with a `node` that names at most its `id`, changes those, and what is put to the URL is ignored; anything else, and what changes nothing, is 409. A node of yours that is withdrawn takes no version until it is active again: 409 `node_id_taken`.',
   access: { userUnless: 'PUBLISH_ACCESS_TOKEN', bodyToken: 'personal_access_token' },
   parameters: z.object({ publisherId: PublisherId, nodeId: NodeId }),
   body: z.object({
