@@ -28,7 +28,7 @@ import {
  * the lane `align` finishes.
  */
 
-export const alignRegistry = worker<Aligned>('align', { handle: (context, item) => align(context, item) });
+export const alignRegistry = worker<Aligned>('align', { handle: align });
 
 /** `onDenied` gets the keys of archives that readers are denied. */
 export function align(

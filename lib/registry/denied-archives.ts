@@ -32,7 +32,7 @@ export async function alignArchives(context: Context, nodeId: string, folder: st
     }
     for (const [key, isDenied] of marks) if (isDenied) denied.push(key);
   }
-  return denied.sort();
+  return denied;
 }
 
 /**

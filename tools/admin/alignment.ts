@@ -33,17 +33,13 @@ export async function aligning(
   try {
     const servesDownloads = await findStage();
     await alignAll(followers, denied);
-    const { text, ...rest } = await result();
-    if (denied.size === 0) return { text, ...rest };
-    const isOne = denied.size === 1;
-    if (servesDownloads)
-      return {
-        ...rest,
-        text: `${text}\n${isOne ? 'One archive is' : `${denied.size} archives are`} denied to readers.`,
-      };
+    const made = await result();
+    if (denied.size === 0) return made;
+    const count = denied.size === 1 ? 'One archive is' : `${denied.size} archives are`;
+    if (servesDownloads) return { ...made, text: `${made.text}\n${count} denied to readers.` };
     const keys = [...denied].sort().join('\n');
     const problem = `This stage does not serve its downloads itself, so deny these where they are served:\n${keys}\n`;
-    return { ...rest, text, problem };
+    return { ...made, problem };
   } catch (error) {
     return { ...(await result()), problem: `The change is made. ${goesOn}\n${textOf(error)}` };
   } finally {
