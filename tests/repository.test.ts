@@ -446,9 +446,9 @@ describe('the lines', () => {
   /** Lines of each room that an issue needs beyond its base, or makes room for (below 0). */
   const changes: Record<number, number[]> = {
     // Words, interleavings, `decide` and `may`
-    55: [35, 0, 119, 11, -709],
+    55: [35, 0, 119, 11, -697],
     // Purchases
-    56: [-197, 16, -5, 0, -812],
+    56: [-192, 16, -7, 0, -812],
     // Work: its lanes less the sweeps, alarms
     57: [31, 125, -1066, -45, -1565],
     // Oracles, the reviewed template, tricks that saved a percent

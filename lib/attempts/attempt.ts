@@ -123,6 +123,12 @@ export function priceOf({ payment, credits, credits_told }: AttemptRecord): numb
   return payment === 'unknown' ? (credits_told ?? credits) : credits;
 }
 
+/** What an attempt counts as. Until an administrator concludes an unknown one, it stays so, even if it names a task. */
+export function outcomeOf({ payment }: AttemptRecord): 'tasks' | 'unknown' | 'rejected' {
+  if (payment === 'rejected') return 'rejected';
+  return payment === 'taken' ? 'tasks' : 'unknown';
+}
+
 export const keptForDays = 400;
 
 /** The name of an attempt's record within its caller. */

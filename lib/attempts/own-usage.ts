@@ -5,7 +5,7 @@ import { usagePartitions } from '../store/keys.ts';
 import { get, queryPage } from '../store/read.ts';
 import { dayMs, dayOf } from '../windows.ts';
 import { accountRecord, keyOfAccount, limitsOf } from './account.ts';
-import { type AttemptRecord, attemptRecord, priceOf } from './attempt.ts';
+import { type AttemptRecord, attemptRecord, outcomeOf, priceOf } from './attempt.ts';
 import { closedProxies, isUnlisted, unlisted } from './proxy-access.ts';
 
 /* What a person spends, for that person. */
@@ -51,9 +51,8 @@ export async function spendingOf(context: Context, caller: Caller, period: Perio
     const sum = { day, credits: 0, tasks: 0, unknown: 0 };
     for (const attempt of await attemptsOf(context, name, day)) {
       sum.credits += priceOf(attempt);
-      if (attempt.payment === 'rejected') continue;
-      if (attempt.payment === 'taken' || attempt.task_id !== undefined) sum.tasks += 1;
-      else sum.unknown += 1;
+      const outcome = outcomeOf(attempt);
+      if (outcome !== 'rejected') sum[outcome] += 1;
     }
     if (sum.credits + sum.tasks + sum.unknown > 0) days.set(day, sum);
   });

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { callerHash, callerName, principalOf } from '../../lib/caller.ts';
-import { recordSent } from '../../lib/attempts/attempt.ts';
+import { endAttempt, recordSent } from '../../lib/attempts/attempt.ts';
+import { spendingOf } from '../../lib/attempts/own-usage.ts';
 import { reserve } from '../../lib/attempts/reserve.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { blockKey } from '../../lib/store/keys.ts';
@@ -228,6 +229,17 @@ describe('usage', () => {
       { group: { final_state: '' }, tasks: 2, credits: 21 },
       { group: { final_state: 'failed' }, tasks: 1, credits: 20 },
     ]);
+  });
+
+  test('shows the caller and the operator an unknown attempt as such, though it names a task', async () => {
+    const user = await spender();
+    const attempt = attemptOf(user);
+    await recordSent(newContext(), attempt);
+    await endAttempt(newContext(), attempt, { payment: 'unknown', credits: 50, task_id: 'of a failure' });
+    const { days } = await spendingOf(newContext(), { userId: user, isAdmin: false }, {});
+
+    for (const sums of [days, await adminJson('usage', '--user', user, '--by', 'day')])
+      expect(sums).toMatchObject([{ tasks: 0, unknown: 1, credits: 50 }]);
   });
 
   test('prints a table for people and CSV for spreadsheets, which runs nothing in it', async () => {

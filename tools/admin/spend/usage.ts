@@ -2,6 +2,7 @@ import { callerHash, principalOf } from '../../../lib/caller.ts';
 import {
   dayCallerRecord,
   keptForDays,
+  outcomeOf,
   priceOf,
   type AttemptRecord,
   attemptRecord,
@@ -112,7 +113,6 @@ export interface UsageSum {
   group: Record<string, string>;
   tasks: number;
   credits: number;
-  /** Attempts that may have started a task, whether its id is known or not. */
   unknown: number;
   rejected: number;
   /** Tasks and attempts without a known end. They have a line of their own. */
@@ -127,9 +127,7 @@ export async function sumUsage(period: Selection, by: readonly Grouping[]): Prom
       const key = JSON.stringify([group, record.given_up]);
       const sum = sums.get(key) ?? { group, tasks: 0, credits: 0, unknown: 0, rejected: 0 };
       sums.set(key, sum);
-      if (record.payment === 'rejected') sum.rejected += 1;
-      else if (record.payment === 'taken') sum.tasks += 1;
-      else sum.unknown += 1;
+      sum[outcomeOf(record)] += 1;
       if (record.given_up) sum.given_up = (sum.given_up ?? 0) + 1;
       sum.credits += priceOf(record);
     }
