@@ -50,14 +50,17 @@ describe('the hand-over', () => {
     expect(queue.bodies).toEqual([messageOf(item)]);
   });
 
-  test('spreads the polls of a provider over the time', async () => {
-    await Promise.all(Array.from({ length: 15 }, () => due({ pending_shard: 'poll-video' })));
+  test('spreads the polls of a provider over the minute, and leaves what is too much to the next', async () => {
+    await Promise.all(Array.from({ length: 301 }, () => due({ pending_shard: 'poll-video' })));
     await handOver();
-    const arrived = () => runQueue(async () => undefined, 'poll');
+    const arrived = async (afterMs: number) => {
+      queueOf('poll').advance(afterMs);
+      return runQueue(async () => undefined, 'poll');
+    };
 
-    expect(await arrived()).toBe(10);
-    queueOf('poll').advance(2000);
-    expect(await arrived()).toBe(5);
+    expect([await arrived(0), await arrived(2000), await arrived(58_000)]).toEqual([10, 10, 280]);
+    await handOver();
+    expect(await arrived(0)).toBe(1);
   });
 
   test('begins no page that it could not end', async () => {

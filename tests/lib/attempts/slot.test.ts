@@ -7,7 +7,7 @@ import type { Answer } from '../../../lib/answer.ts';
 import { claim, free, keepAnswer, slotOf } from '../../../lib/attempts/slot.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
-import { intercept } from '../../support/intercept.ts';
+import { beforeNext, intercept } from '../../support/intercept.ts';
 import { idempotencyKey } from '../../../lib/store/keys.ts';
 import { storedItem } from '../../support/registry.ts';
 import { attemptOf } from '../../support/spending.ts';
@@ -148,9 +148,13 @@ describe('an idempotency key', () => {
   });
 
   test('is free at once if its request ends before anything was sent, and stays with another that has it', async () => {
-    const context = { deadline: Date.now() + 10_000 };
+    stopDate();
+    const context = { deadline: Date.now() + 10_000, retries: { repeats: 0, ms: 0 } };
     const slotFor = (attempt: string) =>
       slotOf(context, { key: 'early', scope: caller, request: 'same' }, attempt);
+    // Its request has used up its repeats.
+    const throttled = Object.assign(new Error(), { name: 'ThrottlingException' });
+    beforeNext(dynamodb, /^DeleteItemCommand$/, () => Promise.reject(throttled), 4);
     await claim(slotFor('2026-11-28T12:00:00.000Z#early-01'));
     await free(slotFor('2026-11-28T12:00:00.000Z#early-01'));
     await send('early');
