@@ -2,8 +2,9 @@ import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
 import { deleteObject, findObject, s3 } from '../../lib/bucket/bucket.ts';
-import { stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
+import { archiveKey, objectUrl, stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { latestHistory, ownersView } from '../../lib/registry/changes.ts';
+import { finishPublishing } from '../../lib/registry/finalizing.ts';
 import type { Item } from '../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
@@ -71,6 +72,21 @@ describe('an archive that arrived', () => {
     expect(await storedNode('arrives')).toMatchObject({
       latest_version: { version: '1.0.0', sha256: sha256(archive), archive_key: version.archive_key },
     });
+    // A slower finalizer leaves the extraction that has begun.
+    await setFields(nodeVersionKey('arrives', '1.0.0'), { tries: 3 });
+    await finishPublishing({ deadline: Date.now() + 9_000 }, 'arrives', '1.0.0');
+    expect(await storedVersion('arrives', '1.0.0')).toMatchObject({ tries: 3 });
+  });
+
+  test('is denied at once if a ban comes right before its copy', async () => {
+    const upload = await uploaded('denied', archive);
+    const ban = () => admin('node-version', 'ban', 'denied', '1.0.0', '--reason', 'test');
+    beforeNext(s3(), /^CopyObjectCommand$/, ban);
+    await finalize(upload);
+
+    const key = archiveKey(upload, sha256(archive));
+    expect(await findObject(key)).toBeDefined();
+    expect((await fetch(objectUrl(key))).status).toBe(403);
   });
 });
 

@@ -52,6 +52,11 @@ const steps: Record<Past, () => Promise<unknown>> = {
   'no extraction': () => Promise.resolve(),
   'an upload': () => put(JSON.parse(String(worldOf().known.upload)), archive),
   'a bad upload': () => put(JSON.parse(String(worldOf().known.upload)), Buffer.from('This is not a zip.')),
+  'a second version': async () => {
+    const upload = JSON.parse(String(worldOf().known.upload));
+    await put(upload, archive);
+    await finalize('made', upload);
+  },
   'a day': () => setFields(nodeVersionKey('pack', '1.1.0'), { at: '2026-01-01T00:00:00.000Z' }),
   'a withdrawal of the version': run('node-version withdraw pack 1.0.0'),
   'a ban of the node': run('node ban pack --reason spam'),
@@ -146,6 +151,10 @@ export const registry: Room = {
     'unban of a node | align, ban of a node | last | 8',
     // The condition on the version itself: an extraction of one that its node doesn't show changes no node.
     'restoration of a version | extraction | meet | 6',
+    // The same of one that its node shows only from then on.
+    'ban of the latest version | extraction | meet | 5',
+    // The versions were listed before the node was read.
+    'ban of the latest version | restoration of a version | meet | 2',
     // The ban had hidden the host nodes of a version that didn't follow it.
     'unban of a begun ban | index | meet | 1',
   ],

@@ -46,6 +46,7 @@ export type Past =
   | 'an index'
   | 'an upload'
   | 'a bad upload'
+  | 'a second version'
   | 'a day'
   | 'no extraction'
   | 'a begun ban of the node'
@@ -215,6 +216,10 @@ export const works: Record<string, Work> = {
   'unban of a node': decision('node unban pack', 'a ban of the node'),
   'unban of a begun ban': { ...decision('node unban pack', 'a begun ban of the node'), isRare: true },
   'ban of a version': decision('node-version ban pack 1.0.0 --reason bad'),
+  'ban of the latest version': {
+    ...decision('node-version ban pack 1.1.0 --reason bad', 'a second version'),
+    isRare: true,
+  },
   'unban of a version': decision('node-version unban pack 1.0.0', 'a ban of the version'),
   'withdrawal of a version': command('node-version withdraw pack 1.0.0'),
   'restoration of a version': command('node-version restore pack 1.0.0', 'a withdrawal of the version'),
