@@ -9,10 +9,9 @@ import { dayCallerKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { intercept } from '../../support/intercept.ts';
 import { lines } from '../../support/logged-lines.ts';
-import { setFields, storedItem } from '../../support/registry.ts';
+import { setFields, soon, storedItem } from '../../support/registry.ts';
 import { accountOf, attemptOf, countersOf, pay, sweepAfter, usageOf } from '../../support/spending.ts';
 
-const soon = () => ({ deadline: Date.now() + 5000 });
 const minuteMs = 60_000;
 /** What an invocation leaves that dies after so many of its steps. */
 async function leave(steps: 'reserved' | 'recorded', user = `dead-${randomUUID()}`) {

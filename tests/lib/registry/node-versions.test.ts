@@ -4,11 +4,10 @@ import { findNodeVersions } from '../../../lib/registry/look-up.ts';
 import { bytesOf, readAll } from '../../../lib/store/read.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { intercept } from '../../support/intercept.ts';
-import { addVersion } from '../../support/registry.ts';
+import { addVersion, soon } from '../../support/registry.ts';
 import '../../support/patience.ts';
 
 const version = '1.0.0';
-const inTime = () => ({ deadline: Date.now() + 10_000 });
 const maxBytes = 6e6;
 
 describe('a bulk with repeated pairs', () => {
@@ -17,7 +16,7 @@ describe('a bulk with repeated pairs', () => {
     for (const id of ['repeated-a', 'repeated-b']) await addVersion('acme', id, version, { changelog });
     const ids = Array.from({ length: 40 }, (_, index) => (index % 2 ? 'repeated-a' : 'repeated-b'));
     const pairs = ids.map((node_id) => ({ node_id, version }));
-    const found = await findNodeVersions(inTime(), pairs, maxBytes);
+    const found = await findNodeVersions(soon(), pairs, maxBytes);
     const statuses = found.map(({ status }) => status);
 
     expect(statuses).toEqual([...Array(13).fill('success'), ...Array(27).fill('error')]);
@@ -44,7 +43,7 @@ describe('a bulk that is larger than an answer', () => {
       return send();
     });
     return findNodeVersions(
-      inTime(),
+      soon(),
       ids.map((node_id) => ({ node_id, version })),
       maxBytes,
     );
@@ -73,7 +72,7 @@ describe('a bulk that is larger than an answer', () => {
     [250, 3],
   ])('reads a batch, and then as many as there is room for: with room for %i, %i', async (room, batches) => {
     const keys = stored.slice(0, 100).map((id) => nodeVersionKey(id, version));
-    const bytes = bytesOf(await readAll(inTime(), keys));
+    const bytes = bytesOf(await readAll(soon(), keys));
     const found = await findAll(stored, (room * bytes) / keys.length);
 
     expect(requests).toBe(batches);
