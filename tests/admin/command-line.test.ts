@@ -100,6 +100,8 @@ describe('--help', () => {
       expect(stdout).toMatch(new RegExp(`^  ${words} .*${summary}`, 'm'));
     }
     expect(await admin()).toEqual({ status, stdout, stderr: '' });
+    // Of a noun that is a command itself.
+    expect((await admin('usage', '--help')).stdout).toContain('--csv');
   });
 
   test('shows examples that a shell passes on as they are meant, the command line accepts, and write only if they may, with history', async () => {

@@ -172,6 +172,13 @@ describe('the page of a node', () => {
     expect(plain(all)).toContain('Every version of this node is withdrawn.');
   });
 
+  test('warns of a deprecated version, and has no notices or empty boxes for a plain one', () => {
+    const deprecated = nodePage(site, filesOf(listed('whole', whole)), '1.0.0+a');
+
+    expect(plain(deprecated)).toContain('Version 1.0.0+a is deprecated.');
+    expect(pageOf('plain', {})).not.toMatch(/class="notice|In other languages/);
+  });
+
   test('says of a version that is gone so', () => {
     expect(plain(nodePage(site, filesOf(listed('whole')), '9.0.0'))).toContain(
       'Version 9.0.0 of this node is not offered any more.',
