@@ -12,6 +12,6 @@ def is_signed(headers, body, public_key):
         try:
             key.verify(base64.b64decode(signature.removeprefix("v1a,")), f"{ident}.{sent}.".encode() + body)
             return True
-        except (InvalidSignature, ValueError):  # a ValueError if it is no base64
+        except (InvalidSignature, ValueError):  # a ValueError if it is not base64
             pass
     return False

@@ -24,8 +24,8 @@ export function checkParameters(framework: Framework): void {
 
 /**
  * Moves all parameters to the stage's block of serverless.yml before the framework resolves them: those of the last
- * deployment, of a file and of the command line, the last of which counts. The framework itself truncates a value after
- * its first line. An empty one counts as missing: the default applies.
+ * deployment, then of a file, then of the command line. Later ones override earlier ones. The framework itself truncates
+ * a value after its first line. An empty one counts as missing: the default applies.
  */
 export async function takeParameters(framework: Framework): Promise<void> {
   const { options } = framework.processedInput;

@@ -63,7 +63,7 @@ export class Purchase {
     return credits ?? (is_exact ? ceiling : undefined);
   }
 
-  /** The task was started: charge its price, or the whole reservation if there is none. */
+  /** The task was started: charge its price, or the whole reservation if it has none. */
   async taken(task: BoughtTask): Promise<void> {
     const { ceiling } = this.#attempt;
     const price = this.#priceOf(task);

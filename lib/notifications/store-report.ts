@@ -109,7 +109,7 @@ export async function takeReport(context: Context, report: Report, seen?: TaskRe
   });
 }
 
-/** After so many notifications, unknown words are no news: some providers count percent. */
+/** A task with this many notifications gets no more for unknown words: some providers report percentages. */
 const maxWithWords = 100;
 
 interface Change {

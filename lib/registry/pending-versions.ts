@@ -80,7 +80,7 @@ interface Admission extends Pick<Decision<unknown>, 'before' | 'beside'> {
   error?: ApiError;
 }
 
-/** How the publish of a version, which may be pending already, takes its entry; or the error if there is no room. */
+/** How a publish takes an entry for its version, which may be pending already, or the error if there is no room. */
 export function admit(
   own: Begun,
   begun: BegunRecord | undefined,

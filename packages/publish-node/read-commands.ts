@@ -118,18 +118,23 @@ export async function versionsCommand(id: string, flags: ReadFlags, mean: Mean):
   };
 }
 
-export async function showCommand(text: string, flags: ReadFlags, mean: Mean): Promise<Ending> {
+/** A node and one of its versions, as NODE or NODE@VERSION names them. */
+async function findVersion(text: string, flags: ReadFlags, mean: Mean) {
   const wanted = wantedOf(text);
   mean({ publisher: undefined, ...wanted });
   const registry = await openRegistry(flags, wanted);
-  const indexed = await requireNode(registry, wanted.node);
-  const version = requireVersion(indexed, wanted.version);
+  const node = await requireNode(registry, wanted.node);
+  return { registry, node, version: requireVersion(node, wanted.version) };
+}
+
+export async function showCommand(text: string, flags: ReadFlags, mean: Mean): Promise<Ending> {
+  const { registry, node: indexed, version } = await findVersion(text, flags, mean);
   const { versions: _, latest_version: __, ...node } = indexed;
   const versions = listed(indexed);
   const labels = versions.map((each) => `${each.version}${each.deprecated ? ' (deprecated)' : ''}`);
   const more = labels.length > maxShown ? `, and ${labels.length - maxShown} more` : '';
-  const found = await registry.hostNodes.list(wanted.node, String(version.version));
-  requireShape(z.optional(IndexedHostNodes), found, `the host nodes of ${wanted.node}`);
+  const found = await registry.hostNodes.list(String(node.id), String(version.version));
+  requireShape(z.optional(IndexedHostNodes), found, `the host nodes of ${node.id}`);
   const { host_node_extract_status: status = 'pending', host_node_extract_reason: reason } = found ?? {};
   const hostNodes = found?.host_nodes.map((each) => ({ ...each, left_open: each.left_open ?? [] }));
   const facts = {
@@ -202,11 +207,7 @@ function warn({ id, status, status_detail: why }: IndexedNode, version: PublicVe
 
 /** Downloads a version, and keeps it only if its bytes match the published ones. */
 export async function downloadCommand(text: string, flags: DownloadFlags, mean: Mean): Promise<Ending> {
-  const wanted = wantedOf(text);
-  mean({ publisher: undefined, ...wanted });
-  const registry = await openRegistry(flags, wanted);
-  const node = await requireNode(registry, wanted.node);
-  const version = requireVersion(node, wanted.version);
+  const { registry, node, version } = await findVersion(text, flags, mean);
   warn(node, version);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
