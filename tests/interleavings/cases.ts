@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { runsOf } from '@node-registry/testing/property-runs';
 import { inParallel } from '../../lib/in-parallel.ts';
-import { closeWorld, inWorld, openWorld, type World } from './worlds.ts';
+import { closeWorld, inWorld, memo, openWorld, type World } from './worlds.ts';
 import type { Ending, Past, Work } from './works.ts';
 import { planOf, underPlan } from '../support/wire-faults.ts';
 
@@ -152,7 +152,8 @@ function casesOf(room: Room, first: string, commands: readonly string[]): Case[]
 }
 
 /** Of all works first, or of a part of them: another test file has the others. */
-export function describeInterleavings(room: Room, isFirst: (work: Work) => boolean = () => true): void {
+export function describeInterleavings(given: Room, isFirst: (work: Work) => boolean = () => true): void {
+  const room = { ...given, worldAfter: memo(given.worldAfter) };
   const works = Object.entries(room.works).filter(([, work]) => isFirst(work));
   const names = works.map(([name]) => name).filter((name) => (only ?? name).startsWith(name));
 

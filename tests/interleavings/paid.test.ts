@@ -69,12 +69,13 @@ const works: Record<string, Work> = {
   block: command(`caller block ${user} --reason leaked`),
 };
 
-const begun = makeWorld(async () => {
-  await buy('begun');
-  const own = pathOf(simulation.received.at(-1)?.body.callback_url);
-  await say(own, { state: 'queueing' });
-  return { path: JSON.stringify(own) };
-});
+const begun = () =>
+  makeWorld(async () => {
+    await buy('begun');
+    const own = pathOf(simulation.received.at(-1)?.body.callback_url);
+    await say(own, { state: 'queueing' });
+    return { path: JSON.stringify(own) };
+  });
 
 const maxRounds = 5;
 
@@ -119,4 +120,4 @@ async function problems(): Promise<string[]> {
 
 const pairs = Object.keys(works).map((each) => `${each} | ${each}`);
 
-describeInterleavings({ works, worldAfter: () => begun, problems, pairs });
+describeInterleavings({ works, worldAfter: begun, problems, pairs });

@@ -23,7 +23,7 @@ const path = { publisherId: 'acme' };
 const member = (user: string) => ({ ...path, memberId: memberIdOf(user) });
 
 /** Two owners, a member whose token waits for an upload, an open invitation, and a person with four publishers. */
-const makeBegun = () =>
+const begun = () =>
   makeWorld(async () => {
     await addPublisher('acme', { olga: 'owner', otto: 'owner', mats: 'member' });
     for (const id of ['n1', 'n2', 'n3', 'n4']) await ask('POST /publishers', 'nina', {}, { id, name: id });
@@ -46,7 +46,6 @@ const makeBegun = () =>
   });
 
 const trust = { issuer: 'https://ci.example.com', repository: 'octo/nodes', workflow: 'release.yml' };
-let begun: ReturnType<typeof makeBegun> | undefined;
 
 const known = (name: string) => String(worldOf().known[name]);
 
@@ -154,7 +153,7 @@ const both = (one: string, other: string) => [`${one} | ${other}`, `${other} | $
 
 describeInterleavings({
   works,
-  worldAfter: () => (begun ??= makeBegun()),
+  worldAfter: begun,
   problems,
   pairs: [
     ...['fifth publisher', 'acceptance', 'departure of an owner', 'removal of a member', 'invitation'].map(

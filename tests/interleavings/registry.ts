@@ -1,4 +1,4 @@
-import { makeWorld, readItems, worldOf } from './worlds.ts';
+import { makeWorld, memo, readItems, worldOf } from './worlds.ts';
 import { zip } from '@node-registry/testing/zip';
 import { setNodeBan, setPublisherBan } from '../../lib/registry/bans.ts';
 import { movePublisher } from '../../lib/registry/moves.ts';
@@ -67,7 +67,7 @@ const steps: Record<Past, () => Promise<unknown>> = {
   'a ban of the version': run('node-version ban pack 1.0.0 --reason bad'),
 };
 
-const worldAfter = memo((...past: Past[]) =>
+const worldAfter = (...past: Past[]) =>
   makeWorld(async () => {
     if (!past.includes('no extraction')) await works.extraction?.run('made');
     // Other works do not need one.
@@ -78,17 +78,7 @@ const worldAfter = memo((...past: Past[]) =>
     for (const [step, take] of Object.entries(steps)) if (taken.includes(step as Past)) await take();
     const { etag = '' } = (await update({})).headers;
     return { etag, ...(past.some((step) => step.endsWith('upload')) && { isUploaded: 'yes' }) };
-  }, begun()),
-);
-
-function memo<Given extends string[], Value>(make: (...given: Given) => Value): (...given: Given) => Value {
-  const made = new Map<string, Value>();
-  return (...given) => {
-    const name = given.join();
-    if (!made.has(name)) made.set(name, make(...given));
-    return made.get(name) as Value;
-  };
-}
+  }, begun());
 
 const maxRounds = 5;
 

@@ -121,6 +121,18 @@ export async function makeWorld(
   });
 }
 
+/** A world is made by the first test that needs it: before the tests, their file has no table and no bucket. */
+export function memo<Given extends string[], Value>(
+  make: (...given: Given) => Value,
+): (...given: Given) => Value {
+  const made = new Map<string, Value>();
+  return (...given) => {
+    const name = given.join();
+    if (!made.has(name)) made.set(name, make(...given));
+    return made.get(name) as Value;
+  };
+}
+
 /** A copy of a world, or a new one. */
 export async function openWorld(from?: World): Promise<World> {
   count += 1;
