@@ -12,7 +12,7 @@ import { queryAll } from '../store/read.ts';
 import { refreshPages } from './page-files.ts';
 import { refreshPublishers } from './publisher-files.ts';
 import { piecesWith, refreshPiece } from './catalog-files.ts';
-import { refreshHostNodes, refreshNode, refreshReadme, TooLargeForIndex } from './node-files.ts';
+import { refreshHostNodes, refreshNode, refreshReadme } from './node-files.ts';
 
 /*
  * The table's stream says only which records changed. For each node, publisher and version that they belong
@@ -56,28 +56,31 @@ function isOfStream(event: IndexEvent): event is DynamoDBStreamEvent {
   return event.Records.every((record) => !('body' in record));
 }
 
-async function followStream(context: Context, event: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
-  const keys = event.Records.map(({ dynamodb }) => ({
+async function followStream(
+  context: Context,
+  { Records }: DynamoDBStreamEvent,
+): Promise<DynamoDBBatchResponse> {
+  const keys = Records.map(({ dynamodb }) => ({
     pk: String(dynamodb?.Keys?.pk?.S),
     sk: String(dynamodb?.Keys?.sk?.S),
   }));
+  const times = Records.map(({ dynamodb }) => Number(dynamodb?.ApproximateCreationDateTime) * 1000);
   try {
     const deadline = Math.min(context.deadline, Date.now() + streamMs + handOnMs);
     const { parts, failed, ...counts } = await writeChanges({ ...context, deadline }, keys);
     await handOn(context, [...parts, ...failed]);
+    const left = { parts: parts.length, failed: failed.length };
     log('info', 'index', {
-      records: event.Records.length,
+      records: keys.length,
       ...counts,
-      lag_ms: Date.now() - oldestOf(event),
-      ...(parts.length + failed.length > 0 && { parts: parts.length, failed: failed.length }),
+      lag_ms: Date.now() - Math.min(...times),
+      ...left,
     });
     return { batchItemFailures: [] };
   } catch (error) {
     // Repeat the whole batch: files that are up to date are only read.
-    log('error', 'index', { records: event.Records.length, ...describeError(error) });
-    const first = event.Records[0]?.dynamodb?.SequenceNumber;
-    if (first === undefined) throw error;
-    return { batchItemFailures: [{ itemIdentifier: first }] };
+    log('error', 'index', { records: keys.length, ...describeError(error) });
+    return { batchItemFailures: [{ itemIdentifier: String(Records[0]?.dynamodb?.SequenceNumber) }] };
   }
 }
 
@@ -131,35 +134,50 @@ async function writeChanges(context: Context, changed: readonly Key[]): Promise<
       log('error', 'index', { of: name, ...describeError(error) });
     }
   };
-  const distinct = new Map(changed.map((key) => [keyName(key), key]));
-  const keys = [...distinct.values()];
-  for (const key of distinct.values())
+  const distinct = [...new Map(changed.map((key) => [keyName(key), key])).values()];
+  const keys = [...distinct];
+  for (const key of distinct)
     await attempt(`all of ${key.pk}`, [key], async () => {
       const below = await keysBelow(soon, key);
       if (below.length > partSize) parts.push(...messagesOf(below, key.pk));
       else keys.push(...below);
     });
-  const { nodes, publishers } = changesIn(keys);
-  if (publishers.size > 0)
-    await attempt('publishers', [...publishers.values()], () =>
-      refreshPublishers(soon, [...publishers.keys()]),
-    );
-  await inParallel(nodes.entries(), maxFilesAtOnce, ([id, change]) =>
-    attempt(id, change.keys, () => refreshAllOf(sooner, id, change)),
+  const { publishers = [], nodes: ofNodes = [] } = Object.groupBy(keys, kindOf);
+  if (publishers.length > 0)
+    await attempt('publishers', publishers, () => refreshPublishers(soon, publishers.map(idOf)));
+  const nodes = Map.groupBy(ofNodes, idOf);
+  await inParallel(nodes.entries(), maxFilesAtOnce, ([id, of]) =>
+    attempt(id, of, () => refreshAllOf(sooner, id, labelsIn(of))),
   );
-  const keysOf = (ids: readonly string[]) => ids.flatMap((id) => nodes.get(id)?.keys ?? []);
   await attempt('catalog', keys, async () => {
     const pieces = await piecesWith(soon, [...nodes.keys()]);
-    await inParallel(pieces.entries(), maxFilesAtOnce, ([path, ids]) =>
-      attempt(`catalog of ${ids.join(', ')}`, keysOf(ids), () => refreshPiece(soon, path, ids)),
-    );
+    await inParallel(pieces.entries(), maxFilesAtOnce, ([path, ids]) => {
+      const of = ids.flatMap((id) => nodes.get(id) ?? []);
+      return attempt(`catalog of ${ids.join(', ')}`, of, () => refreshPiece(soon, path, ids));
+    });
   });
   return {
     nodes: nodes.size,
-    host_nodes: [...nodes.values()].reduce((sum, { labels }) => sum + labels.size, 0),
+    host_nodes: [...nodes.values()].reduce((sum, of) => sum + labelsIn(of).length, 0),
     parts,
     failed: [...failed.values()].flatMap((of) => messagesOf(of)),
   };
+}
+
+/** A heartbeat, for example, belongs to neither. */
+function kindOf(key: Key): 'publishers' | 'nodes' | 'others' {
+  const { subject } = subjectOf(key) ?? {};
+  if (subject === undefined) return 'others';
+  return subject === 'PUBLISHER' ? 'publishers' : 'nodes';
+}
+
+function idOf(key: Key): string {
+  return String(subjectOf(key)?.id);
+}
+
+/** The versions that changed, or whose host nodes did. */
+function labelsIn(keys: readonly Key[]): string[] {
+  return [...new Set(keys.flatMap((key) => subjectOf(key)?.label ?? []))];
 }
 
 /** A publisher's nodes, or the host nodes of all versions of a node whose bans changed. */
@@ -174,47 +192,15 @@ async function keysBelow(context: Context, key: Key): Promise<Key[]> {
   return [];
 }
 
-/** Writes the node's file before those that are made from it, its pages last. */
-async function refreshAllOf(context: Context, id: string, { labels }: NodeChange): Promise<void> {
-  const tooLarge = await refreshNode(context, id, [...labels]).catch((error: unknown) => {
-    if (error instanceof TooLargeForIndex) return error;
-    throw error;
-  });
-  await allEnded([
-    refreshReadme(context, id),
-    inParallel(labels.values(), maxFilesAtOnce, (label) => refreshHostNodes(context, id, label)),
-  ]);
-  await refreshPages(context, id, labels);
-  if (tooLarge instanceof TooLargeForIndex) throw tooLarge;
-}
-
-function oldestOf({ Records }: DynamoDBStreamEvent): number {
-  return Math.min(...Records.map(({ dynamodb }) => Number(dynamodb?.ApproximateCreationDateTime) * 1000));
-}
-
-/** The changes of a node, and the keys that caused them. */
-interface NodeChange {
-  /** Labels of the versions that changed, or whose host nodes did. */
-  labels: Set<string>;
-  keys: Key[];
-}
-
-interface Changes {
-  nodes: Map<string, NodeChange>;
-  publishers: Map<string, Key>;
-}
-
-/** The nodes and publishers that records belong to. */
-function changesIn(keys: readonly Key[]): Changes {
-  const changes: Changes = { nodes: new Map(), publishers: new Map() };
-  for (const key of keys) {
-    const part = subjectOf(key);
-    if (part?.subject === 'PUBLISHER') changes.publishers.set(part.id, key);
-    if (!part || part.subject === 'PUBLISHER') continue;
-    const change = changes.nodes.get(part.id) ?? { labels: new Set(), keys: [] };
-    if ('label' in part) change.labels.add(part.label);
-    change.keys.push(key);
-    changes.nodes.set(part.id, change);
+/** Writes the node's file before those that are made from it, its pages last; also if not all of its versions have room. */
+async function refreshAllOf(context: Context, id: string, labels: readonly string[]): Promise<void> {
+  try {
+    await refreshNode(context, id, labels);
+  } finally {
+    await allEnded([
+      refreshReadme(context, id),
+      inParallel(labels.values(), maxFilesAtOnce, (label) => refreshHostNodes(context, id, label)),
+    ]);
+    await refreshPages(context, id, labels);
   }
-  return changes;
 }

@@ -206,9 +206,6 @@ describe('writeIndex, while others write or S3 fails', () => {
       { level: 'error', event: 'index', of: 'catalog' },
       { level: 'error', event: 'index', function_request_id: 'an-event', records: 2 },
     ]);
-    // Without a place in the stream, only an error makes Lambda send the records again.
-    for (const { dynamodb } of event.Records) delete dynamodb?.SequenceNumber;
-    await expect(handler(event, context)).rejects.toThrow();
   });
 
   test.each(['not JSON', '[]', '{"versions":7,"nodes":{},"host_nodes":null,"revision":"x"}'])(

@@ -282,7 +282,7 @@ describe('writeIndex', () => {
     expect(lines()).toEqual([
       {
         ...{ level: 'info', event: 'index', function: 'writeIndex', function_request_id: 'an-event' },
-        ...{ records: 4, nodes: 1, host_nodes: 2, lag_ms: 70_000 },
+        ...{ records: 4, nodes: 1, host_nodes: 2, lag_ms: 70_000, parts: 0, failed: 0 },
       },
     ]);
   });
