@@ -38,7 +38,7 @@ export const publishersPath = `${catalogFolder}publishers.json`;
 /** The most used nodes, which readers show first. */
 export const topPath = `${root}top.json`;
 
-/** The folder of pages; infra/template/page-addresses.js maps their URLs to it. */
+/** The folder of pages; packages/site/page-addresses.js maps their URLs to it. */
 export const pageRoot = 'pages/';
 
 export function nodePagePath(nodeId: string): string {

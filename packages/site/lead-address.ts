@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 
-const source = readFileSync(new URL('../../infra/template/page-addresses.js', import.meta.url), 'utf8');
+const source = readFileSync(new URL('page-addresses.js', import.meta.url), 'utf8');
 /** The distribution's answer: the object's path, or a redirect to the one URL of a page. */
 interface Led {
   uri?: string;

@@ -4,18 +4,13 @@ export interface Tag {
   attributes: Record<string, string>;
 }
 
-interface Reader {
-  text: (text: string) => void;
-  tag: (tag: Tag) => void;
-}
-
 const tagName = /<(\/?)([a-zA-Z][a-zA-Z0-9-]*)/y;
 /** Each letter is read once: no two parts can match the same one. */
 const attribute = /[\s/]*([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/y;
 const tagEnd = /[\s/]*>/y;
 
-/** Reads HTML as tags and texts, in one pass. Drops comments, and the content of closed `dropped` tags. */
-export function readTags(source: string, dropped: ReadonlySet<string>, { text, tag }: Reader): void {
+/** The tags and texts of HTML, in one pass, without comments and without the content of closed `dropped` tags. */
+export function* readTags(source: string, dropped: ReadonlySet<string>): Generator<Tag | string> {
   let at = 0;
   const endless = new Set<string>();
   const contentEnd = (name: string, from: number) => {
@@ -23,24 +18,22 @@ export function readTags(source: string, dropped: ReadonlySet<string>, { text, t
     if (end === undefined) endless.add(name);
     return end ?? from;
   };
-  while (at < source.length) {
-    const next = source.indexOf('<', at);
-    if (next < 0) break;
-    if (next > at) text(source.slice(at, next));
+  for (let next = source.indexOf('<'); next >= 0; next = source.indexOf('<', at)) {
+    if (next > at) yield source.slice(at, next);
     at = next;
     const end = commentEnd(source, at);
     const found = end === undefined ? readTag(source, at) : undefined;
     if (end !== undefined) at = end;
     else if (found) {
       at = found.end;
-      if (!dropped.has(found.name)) tag(found);
+      if (!dropped.has(found.name)) yield found;
       else if (!found.isEnd) at = contentEnd(found.name, at);
     } else {
-      text('<');
+      yield '<';
       at += 1;
     }
   }
-  if (at < source.length) text(source.slice(at));
+  if (at < source.length) yield source.slice(at);
 }
 
 /** Where a comment or a declaration that begins here ends. */

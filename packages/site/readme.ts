@@ -96,56 +96,48 @@ export function renderReadme(text: string, place: ReadmePlace, timeout = maxMs):
 
 /** The allowed part of some HTML, with every element closed. */
 export function sanitize(source: string, place: ReadmePlace): string {
-  const open: Written[] = [];
+  const open: (Written & { content: number })[] = [];
   const prefix = place.prefix ?? 'readme-';
   const used = new Map<string, number>();
   let text = '';
   let level = 2;
-  /** The start of an open heading's content, whose text gives its id. */
-  let heading: number | undefined;
-  const endHeading = () => {
-    if (heading === undefined) return;
-    const slug = slugOf(text.slice(heading).replace(/<[^>]*>/g, ''));
+  /** A heading's text gives its id. */
+  const addId = (content: number) => {
+    const slug = slugOf(text.slice(content).replace(/<[^>]*>/g, ''));
     const count = used.get(slug) ?? 0;
     used.set(slug, count + 1);
     const id = html` id="${prefix}${slug}${count > 0 && `-${count}`}"`;
-    text = `${text.slice(0, heading - 1)}${id.text}${text.slice(heading - 1)}`;
-    heading = undefined;
+    text = `${text.slice(0, content - 1)}${id.text}${text.slice(content - 1)}`;
   };
-  const close = (count: number) => {
-    for (const { name, end } of open.splice(open.length - count).reverse()) {
-      if (isHeading(name)) endHeading();
+  const closeFrom = (depth: number) => {
+    for (const { name, end, content } of open.splice(depth).reverse()) {
+      if (isHeading(name)) addId(content);
       text += end;
     }
   };
-  readTags(source, dropped, {
-    text: (some) => {
-      text += escapedText(some);
-    },
-    tag: (tag) => {
-      // A task of a list.
-      if (tag.name === 'input' && tag.attributes.type === 'checkbox')
-        text += 'checked' in tag.attributes ? '☑' : '☐';
-      if (!allowed.has(tag.name)) return;
-      if (tag.isEnd) {
-        const depth = open.findLastIndex(({ name }) => name === tag.name);
-        if (depth >= 0) close(open.length - depth);
-        return;
-      }
+  for (const read of readTags(source, dropped)) {
+    if (typeof read === 'string') text += escapedText(read);
+    else if (read.name === 'input') text += taskMark(read);
+    else if (read.isEnd) {
+      const depth = open.findLastIndex(({ name }) => name === read.name);
+      if (depth >= 0) closeFrom(depth);
+    } else if (allowed.has(read.name)) {
       // Below the section's heading, without skipping a level.
-      if (isHeading(tag.name)) level = Math.min(Number(tag.name[1]) + 2, level + 1, 6);
-      const written = writtenTag(tag, place, level);
-      if (alone.has(tag.name)) text += written.start;
-      else if (open.length < maxDepth) {
-        if (isHeading(tag.name)) endHeading();
-        text += written.start;
-        open.push(written);
-        if (isHeading(tag.name)) heading = text.length;
-      }
-    },
-  });
-  close(open.length);
+      if (isHeading(read.name)) level = Math.min(Number(read.name[1]) + 2, level + 1, 6);
+      const written = writtenTag(read, place, level);
+      if (!alone.has(read.name) && open.length >= maxDepth) continue;
+      text += written.start;
+      if (!alone.has(read.name)) open.push({ ...written, content: text.length });
+    }
+  }
+  closeFrom(0);
   return text;
+}
+
+/** A task of a list. */
+function taskMark({ attributes: { type, checked } }: Tag): string {
+  if (type !== 'checkbox') return '';
+  return checked === undefined ? '☐' : '☑';
 }
 
 interface Written {

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type BuiltFile, buildSite, unknownPath } from '@node-registry/site/build';
+import { leadAddress } from '@node-registry/site/lead-address';
 import { currentSite } from '../../lib/index/site.ts';
 import type { HttpServer } from '../processes/http-server.ts';
 import { bucketName } from './addresses.ts';
 import { isOwnPage, startLocalServer } from './local-only.ts';
-import { leadAddress } from './page-addresses.ts';
 
 /**
  * Serves the registry's pages and its public index, as the site's distribution does in front of the bucket. It

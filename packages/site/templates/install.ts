@@ -9,40 +9,28 @@ interface InstallCommand {
   line: string;
 }
 
+/** Ids, labels and their URLs have no other characters, so no shell needs a rule of its own to quote them. */
+const plainWord = /^\w[\w./:@%~+-]*$/;
+
 /**
  * One line for each way to install: the stage's own command, and commands that download, check and unpack the
- * archive, quoted for their shells. Empty without an archive.
+ * archive. Empty without an archive.
  */
-function installCommands(nodeId: string, version: PublicVersion, toolPackage?: string): InstallCommand[] {
+function installCommands(id: string, version: PublicVersion, toolPackage?: string): InstallCommand[] {
   const address = webAddress(version.downloadUrl);
   const { sha256 = '' } = version;
-  if (address === undefined || !/^[0-9a-f]{64}$/.test(sha256)) return [];
   const label = String(version.version);
-  const name = `${nodeId}-${label}.zip`;
-  const file = quoted(name);
-  const posix = [
-    `curl -fLo ${file} ${quoted(address)}`,
-    `echo ${quoted(`${sha256}  ${name}`)} | sha256sum --check`,
-    `unzip -d ${quoted(nodeId)} ${file}`,
-  ].join(' && ');
-  const [zip, url, folder] = [name, address, nodeId].map(quotedForPowerShell);
-  const check = `(Get-FileHash -LiteralPath ${zip}).Hash -eq '${sha256}'`;
-  const windows = `curl.exe -fLo ${zip} ${url}; if (${check}) { Expand-Archive -LiteralPath ${zip} -DestinationPath ${folder} } else { throw 'Not the published bytes.' }`;
-  const tool = toolPackage?.replaceAll('{id}', nodeId).replaceAll('{version}', label);
+  const zip = `${id}-${label}.zip`;
+  if (address === undefined || ![address, zip, sha256].every((word) => plainWord.test(word))) return [];
+  const posix = `curl -fLo ${zip} ${address} && echo '${sha256}  ${zip}' | sha256sum --check && unzip -d ${id} ${zip}`;
+  const check = `(Get-FileHash -LiteralPath '${zip}').Hash -eq '${sha256}'`;
+  const windows = `curl.exe -fLo '${zip}' '${address}'; if (${check}) { Expand-Archive -LiteralPath '${zip}' -DestinationPath '${id}' } else { throw 'Not the published bytes.' }`;
+  const tool = toolPackage?.replaceAll('{id}', id).replaceAll('{version}', label);
   return [
     ...(tool ? [{ name: 'Tool', line: tool }] : []),
     { name: 'Linux, macOS', system: 'posix', line: posix },
     { name: 'Windows', system: 'windows', line: windows },
   ];
-}
-
-function quoted(text: string): string {
-  return /^[\w./:@%+-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-/** PowerShell also reads typographic quotes as quotes. */
-function quotedForPowerShell(text: string): string {
-  return `'${text.replace(/['‘’‚‛]/g, '$&$&')}'`;
 }
 
 /** The reader's system is chosen by a radio button, or by the script. */

@@ -38,8 +38,6 @@ export interface Page {
   badge?: string;
   /** The only other origins that the page reads and shows media of. */
   origins?: readonly string[];
-  /** Whether the page has a search of its own. */
-  hasSearch?: boolean;
   main: Content;
 }
 
@@ -99,7 +97,7 @@ ${page.script && html`<script type="module" src="/site/${page.script}"></script>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div class="wide"><a class="brand" href="/">${site.logo ? html`<img src="${site.logo}" alt="" width="28" height="28">` : mark}<span>${site.name}${page.badge && html` <span class="badge accent">${page.badge}</span>`}</span></a>
-${!page.hasSearch && !page.nav && html`<search><form class="find" action="/search"><input type="search" name="q" placeholder="Search" aria-label="Search nodes" autocomplete="off" spellcheck="false">${lens}</form></search>`}
+${page.script !== 'search.js' && !page.nav && html`<search><form class="find" action="/search"><input type="search" name="q" placeholder="Search" aria-label="Search nodes" autocomplete="off" spellcheck="false">${lens}</form></search>`}
 <nav aria-label="Site">${Object.entries(page.nav ?? siteNav).map(([name, href]) => html`<a href="${href}"${href === page.path && html` aria-current="page"`}>${name}</a>`)}</nav></div></header>
 <main id="main" tabindex="-1" class="wide">
 ${page.main}

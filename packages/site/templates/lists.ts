@@ -77,7 +77,6 @@ export function homePage(site: Site, entries: readonly CatalogEntry[]): string {
     description: 'Search the extensions that are published in this registry.',
     path: '/',
     script: 'search.js',
-    hasSearch: true,
     main: html`<div class="hero"><h1>Find a node</h1>
 <p>Extensions of the host application. Read what each version brings before you install it.</p>
 ${searchForm(true)}

@@ -25,6 +25,15 @@ export interface NodeFiles {
   readme?: IndexedReadme | undefined;
 }
 
+/** What a page shows: a node with one of its versions. */
+interface View extends NodeFiles {
+  site: Site;
+  version: PublicVersion | undefined;
+  /** Names the version if the page is about it alone. */
+  label: string | undefined;
+  now: number;
+}
+
 /**
  * The page of a node with its latest version, or of the version with this label. If that is no longer offered, the
  * page says so.
@@ -57,7 +66,7 @@ export function nodePage(site: Site, files: NodeFiles, label?: string, now = Dat
     isListed,
     script: 'page.js',
     ...(isListed && { facts }),
-    main: status === 'NodeStatusBanned' ? bannedPage(node) : mainOf(site, files, version, label, now),
+    main: mainOf({ ...files, site, version, label, now }),
   });
 }
 
@@ -85,38 +94,33 @@ interface Part {
 }
 
 /** Everything about a node with one of its versions: name, install, the parts that links reach, and the facts. */
-function mainOf(
-  site: Site,
-  { node, hostNodes, readme }: NodeFiles,
-  version: PublicVersion | undefined,
-  label: string | undefined,
-  now: number,
-): Content {
+function mainOf(view: View): Content {
+  const { site, node, version, label, hostNodes, readme } = view;
   const id = String(node.id);
+  if (node.status === 'NodeStatusBanned') return bannedPage(node);
   if (label !== undefined && !version)
-    return html`<div class="intro">${heading(node, undefined)}
+    return html`<div class="intro">${heading({ ...view, label: undefined })}
 <p class="notice warn">Version ${foreign(label)} of this node is not offered any more.</p>
 <p><a href="${nodeAddress(id)}">The page of ${foreign(nameOf(node))}</a></p></div>`;
   const isOfNode = label === undefined;
   const banner = isOfNode && pictureAddress(node.banner_url);
-  const logs = isOfNode ? node.versions.filter((each) => !isWithdrawn(each)) : [version];
   const all: Part[] = [
     { id: 'readme', name: 'Read me', content: isOfNode && readme?.text && readmePart(readme, nameOf(node)) },
     { id: 'host-nodes', name: 'Host nodes', ...(version && hostNodeSection(hostNodes)) },
     { id: 'versions', name: 'Versions', count: node.versions.length, content: isOfNode && versionList(node) },
     { id: 'needs', name: 'Needs', count: version?.dependencies?.length, content: version && needs(version) },
-    { id: 'changes', name: 'Changes', content: changes(logs, hostNodes, node.repository) },
+    { id: 'changes', name: 'Changes', content: changes(view) },
   ];
   const list = all.filter(({ content }) => content);
   return html`<div class="node"><div class="intro">
-${heading(node, version, label)}
-${notices(node, version, label)}
+${heading(view)}
+${notices(view)}
 ${banner && html`<div class="banner"><img src="${banner}" alt="" width="1200" height="300"></div>`}
 ${node.description && html`<div class="lead" dir="auto">${lines(node.description)}</div>`}</div>
 ${node.status === 'NodeStatusActive' && version && !isWithdrawn(version) && installSection(id, version, site.toolPackage)}
 ${partStyles}<div class="parts">${list.length > 1 && html`<nav class="tabs" aria-label="Parts">${list.map(tab)}</nav>`}
 ${list.map(section)}</div>
-<aside class="side" aria-label="Facts">${side(site, node, version, isOfNode, now)}</aside>
+<aside class="side" aria-label="Facts">${side(view)}</aside>
 </div>`;
 }
 
@@ -128,7 +132,7 @@ function section({ id, name, content }: Part): Markup {
   return html`<section class="part" id="${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${name}</h2>${content}</section>`;
 }
 
-function heading(node: IndexedNode, version: PublicVersion | undefined, label?: string): Markup {
+function heading({ node, version, label }: View): Markup {
   const { id = '', publisher, license, repository, status } = node;
   const name = nameOf(node);
   const badges = [
@@ -151,7 +155,7 @@ function versionBadges(version: PublicVersion): Content {
   ];
 }
 
-function notices(node: IndexedNode, version: PublicVersion | undefined, label: string | undefined): Content {
+function notices({ node, version, label }: View): Content {
   const { status, status_detail = '', latest_version, versions } = node;
   const [, replacement] = /\breplaced by ["'`]?([\w.-]*\w)/i.exec(status_detail) ?? [];
   const next =
@@ -177,17 +181,11 @@ function notices(node: IndexedNode, version: PublicVersion | undefined, label: s
 
 const maxTags = 8;
 
-function side(
-  site: Site,
-  node: IndexedNode,
-  version: PublicVersion | undefined,
-  isOfNode: boolean,
-  now: number,
-): Content {
+function side({ site, node, version, label, now }: View): Content {
   const { publisher, downloads_by_day: byDay = {}, tags = [], repository, status } = node;
   const report = site.reportUrl?.replaceAll('{id}', encodeURIComponent(String(node.id)));
   return [
-    isOfNode && Object.keys(byDay).length > 0 && box('Downloads', downloadsLine(byDay, now)),
+    label === undefined && Object.keys(byDay).length > 0 && box('Downloads', downloadsLine(byDay, now)),
     version && box('This version', aboutVersion(node, version)),
     box('About', [
       facts({
@@ -268,23 +266,20 @@ function versionList(node: IndexedNode): Content {
 }
 
 const maxChanges = 10;
-const maxChangeLetters = 20_000;
-/** A page's first log may be the first that this process parses, which takes 20 ms of a whole processor. */
-const [firstMs, changesMs] = [300, 60];
+/** For all of a page. The first may be the first that this process parses, which takes 20 ms of a whole processor. */
+const changesMs = 800;
 
 /** The change logs as Markdown, or as its lines if that takes too long. */
-function changes(
-  versions: readonly (PublicVersion | undefined)[],
-  hostNodes: NodeFiles['hostNodes'],
-  repository: string | undefined,
-): Content {
-  const told = versions.filter((version) => version?.changelog).slice(0, maxChanges);
-  const items = told.map((version, place) => {
-    const text = wholeLog(version, hostNodes);
-    const options = { path: 'CHANGELOG.md', repository, version, prefix: `changes-${place}-` };
-    const safe =
-      text.length > maxChangeLetters ? '' : renderReadme(text, options, place > 0 ? changesMs : firstMs);
-    return html`<h3>${foreign(String(version?.version))} <small>${dateOf(version?.createdAt)}</small></h3>${prose(text, safe ? new Markup(safe) : lines(text))}`;
+function changes({ node, version, label, hostNodes }: View): Content {
+  const { repository, versions } = node;
+  const logs = label === undefined ? versions.filter((each) => !isWithdrawn(each)) : [version];
+  const told = logs.filter((each) => each?.changelog).slice(0, maxChanges);
+  const until = performance.now() + changesMs;
+  const items = told.map((each, place) => {
+    const text = wholeLog(each, hostNodes);
+    const options = { path: 'CHANGELOG.md', repository, version: each, prefix: `changes-${place}-` };
+    const safe = renderReadme(text, options, until - performance.now());
+    return html`<h3>${foreign(String(each?.version))} <small>${dateOf(each?.createdAt)}</small></h3>${prose(text, safe ? new Markup(safe) : lines(text))}`;
   });
   return items.length > 0 && items;
 }

@@ -31,7 +31,6 @@ export function searchPage(site: Site): string {
     description: 'Search the extensions that are published in this registry.',
     isListed: false,
     script: 'search.js',
-    hasSearch: true,
     main: html`<h1>Search</h1>${searchForm(false)}${searchResults(false)}`,
   });
 }

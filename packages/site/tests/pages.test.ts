@@ -4,6 +4,7 @@ import { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import { Node } from '@node-registry/registry-rules/schemas/node';
 import type { IndexedNode } from '@node-registry/registry-rules/schemas/index-files';
 import { type BuiltFile, buildSite, sitePage, unknownPath } from '../build.ts';
+import { leadAddress } from '../lead-address.ts';
 import { renderReadme } from '../readme.ts';
 import { entryCard } from '../templates/entry.ts';
 import { plainSite, type Site } from '../templates/layout.ts';
@@ -11,7 +12,6 @@ import { byUse, feed, publisherPage, sitemap } from '../templates/lists.ts';
 import { dayBefore, icon } from '../templates/text.ts';
 import { nodePage } from '../templates/node-page.ts';
 import { entriesOf, filesOf, listed, manyNodes, version } from './listed-nodes.ts';
-import { leadAddress } from './serve-files.ts';
 
 const site: Site = { ...plainSite, url: 'https://nodes.example' };
 const commit = 'ab'.repeat(20);
@@ -74,7 +74,11 @@ describe('the page of a node', () => {
     ['feed', 'href="/feed.xml"'],
     ['preview', '<meta property="og:image" content="https://img.example/b.png">'],
     ['data for programs', '"@type":"SoftwareSourceCode","name":"Whole"'],
-    ['install line', 'sha256sum --check'],
+    [
+      'install line',
+      `zip &amp;&amp; echo &#39;${'ab'.repeat(32)}  Whole_Node-2.0.0.zip&#39; | sha256sum --check`,
+    ],
+    ['install line for Windows', `if ((Get-FileHash -LiteralPath &#39;Whole_Node-2.0.0.zip&#39;).Hash -eq`],
     ['version with its address', 'href="/nodes/whole-node/1.0.0%2Ba"'],
     ['changelog with its lines', 'Faster.\nSmaller.'],
     ['size', 'title="12,345 bytes">12.3 kB'],
@@ -315,7 +319,8 @@ test.each([
   ['//thief.example/', '/pages//thief.example'],
   ['/nodes/%2e%2e/..%2findex', '301 /nodes/-/..%2Findex'],
 ])('an address %s leads to %s', (address, object) => {
-  expect(leadAddress(address)).toBe(object);
+  const { path, location } = leadAddress(address);
+  expect(location === undefined ? path : `301 ${location}`).toBe(object);
 });
 
 describe('the lists', () => {

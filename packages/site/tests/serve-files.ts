@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import * as paths from '@node-registry/registry-rules/index-paths';
 import { buildSite, unknownPath } from '../build.ts';
+import { leadAddress } from '../lead-address.ts';
 import { searchPiecesOf } from '../search-pieces.ts';
 import { plainSite } from '../templates/layout.ts';
 import { byUse, homePage, nodesPage, publisherPage } from '../templates/lists.ts';
@@ -13,19 +12,6 @@ import { entriesOf, filesOf, type Listed } from './listed-nodes.ts';
 
 const built = buildSite().then((files) => new Map(files.map((file) => [file.path, file])));
 const pieces = 16;
-const source = readFileSync(new URL('../../../infra/template/page-addresses.js', import.meta.url), 'utf8');
-interface Led {
-  uri?: string;
-  headers?: { location: { value: string } };
-}
-const lead: (event: { request: object }) => Led = runInNewContext(`${source};handler`);
-
-/** What the distribution's function makes of a URL: an object's path, or `301` and another URL. */
-export function leadAddress(uri: string, querystring: object = {}): string {
-  const { uri: path, headers } = lead({ request: { uri, querystring } });
-  return path ?? `301 ${headers?.location.value}`;
-}
-
 /** The files of an index and its pages, as `writeIndex` and `writeCatalog` write them. */
 function indexFiles(listed: readonly Listed[]): Map<string, string> {
   const entries = entriesOf(listed).sort(byUse);
@@ -61,11 +47,8 @@ export async function serveSite(listed: readonly Listed[]) {
   const server: Server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const led = leadAddress(pathname);
-    if (led.startsWith('301')) {
-      response.writeHead(301, { location: led.slice(4) }).end();
-      return;
-    }
-    const path = decodeURIComponent(led.slice(1));
+    if (led.location !== undefined) return void response.writeHead(301, { location: led.location }).end();
+    const path = decodeURIComponent(led.path.slice(1));
     const found = index.get(path) ?? files.get(path)?.content;
     const content = gzipSync(found ?? files.get(unknownPath)?.content ?? '');
     asked.push({ path, bytes: content.length });
