@@ -69,7 +69,8 @@ export function describeOpenCalls({ openCalls }: Context): string {
 
 /** Resolves with `work`, or rejects with `late()` soon after `until` (milliseconds since the epoch). */
 export function inTime<Result>(work: Promise<Result>, until: number, late: () => Error): Promise<Result> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(late()), Math.max(0, until - Date.now()));
-  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(late()), Math.max(0, until - Date.now()));
+    work.finally(() => clearTimeout(timer)).then(resolve, reject);
+  });
 }

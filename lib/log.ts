@@ -6,9 +6,9 @@ type Fields = Record<string, unknown>;
 
 const requestFields = new AsyncLocalStorage<Fields>();
 
-/** Adds `fields` and the surrounding ones to all log lines inside `work`. `note` adds more to `fields`. */
+/** Adds `fields` and the surrounding ones to all log lines inside `work`. */
 export function withLogFields<Result>(fields: Fields, work: () => Result): Result {
-  return requestFields.run(Object.assign(fields, { ...requestFields.getStore(), ...fields }), work);
+  return requestFields.run({ ...requestFields.getStore(), ...fields }, work);
 }
 
 /** Adds fields to the running request that are known only deep inside it, such as a provider's latency. */
@@ -18,12 +18,9 @@ export function note(fields: Fields): void {
 
 /** Writes one JSON line to standard output, where Lambda collects it. */
 export function log(level: 'info' | 'warn' | 'error', event: string, fields: Fields = {}): void {
-  const {
-    RELEASE: release,
-    AWS_LAMBDA_FUNCTION_VERSION: function_version,
-    METRICS_NAMESPACE,
-  } = config.metrics();
-  const line = { level, event, release, function_version, ...requestFields.getStore(), ...fields };
+  const { RELEASE, AWS_LAMBDA_FUNCTION_VERSION, METRICS_NAMESPACE } = config.metrics();
+  const code = { release: RELEASE, function_version: AWS_LAMBDA_FUNCTION_VERSION };
+  const line = { level, event, ...code, ...requestFields.getStore(), ...fields };
   const written = METRICS_NAMESPACE === undefined ? line : withMetrics(line, METRICS_NAMESPACE);
   process.stdout.write(`${JSON.stringify(written)}\n`);
 }

@@ -446,7 +446,7 @@ describe('the lines', () => {
   /** Lines of each room that an issue needs beyond its base, or makes room for (below 0). */
   const changes: Record<number, number[]> = {
     // Words, interleavings, `decide` and `may`
-    55: [35, 0, 119, 11, -660],
+    55: [24, 0, 119, 11, -657],
     // Purchases
     56: [-192, 16, -7, 0, -812],
     // Work: its lanes less the sweeps, alarms

@@ -35,7 +35,7 @@ export function parseJsonBody(
   if (contentType && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType)) {
     throw new ApiError('unsupported_media_type');
   }
-  if (body.length > maxBytes) throw new ApiError('request_too_large');
+  if (Buffer.byteLength(body) > maxBytes) throw new ApiError('request_too_large');
   const coding = headers['content-encoding'] || 'identity';
   // Otherwise, it would be reported as invalid JSON.
   if (coding.toLowerCase() !== 'identity')
@@ -45,7 +45,6 @@ export function parseJsonBody(
   const text = textOf(body, isBase64Encoded);
   if (text === undefined || (!isBase64Encoded && isRepaired(body, headers['content-length'])))
     throw bodyIssue(notUnicode);
-  if (Buffer.byteLength(text) > maxBytes) throw new ApiError('request_too_large');
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -44,11 +44,8 @@ export function readRequest<C extends Contract>(
 
 /** The path's parameters as fields of the log line: `nodeId` is `node_id`. */
 function namesIn(path: Record<string, string>): Record<string, string> {
-  const names = Object.entries(path).map(([name, value]) => [
-    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    value,
-  ]);
-  return Object.fromEntries(names);
+  const inSnakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(path).map(([name, value]) => [inSnakeCase(name), value]));
 }
 
 /** A parameter that takes the rest of the path may be cut. An empty query shows only in a path. */

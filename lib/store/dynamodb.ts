@@ -44,31 +44,35 @@ export async function untilAnswered<Result>(
   isRepeatable = true,
 ): Promise<Result> {
   const name = `DynamoDB ${operation}`;
-  const outlast = outlasting(context, name, isRepeatable);
+  const failures: StoreFailure[] = [];
   for (;;) {
     try {
       return await calling(context, name, call);
     } catch (error) {
-      await outlast(error);
+      await outlast(context, { name, isRepeatable, failures }, error);
     }
   }
 }
 
-/** Waits after each failure of a call. Throws if it would fail again, or there is no time or no repeat left for it. */
-function outlasting(context: Context, name: string, isRepeatable: boolean) {
-  let [round, withoutAnswer] = [0, 0];
-  return async (cause: unknown): Promise<void> => {
-    const failure = failureOf(cause);
-    if (failure === undefined) throw cause;
-    noteThrottling(cause);
-    round += 1;
-    withoutAnswer = failure === 'unanswered' || failure === 'unsent' ? withoutAnswer + 1 : 0;
-    const isOver = withoutAnswer === maxWithoutAnswer || (failure === 'unanswered' && !isRepeatable);
-    if (!isOver && (await pauseBefore(context, round, failure !== 'conflict'))) return;
-    const Given = failure === 'unanswered' ? UnansweredError : ApiError;
-    const reason = `${name}: ${failure}`;
-    throw new Given(failure === 'conflict' ? 'conflict' : 'unavailable', { cause, reason });
-  };
+interface Tries {
+  name: string;
+  isRepeatable: boolean;
+  /** So far, the last one last. */
+  failures: StoreFailure[];
+}
+
+/** Waits after a failure of a call. Throws if it would fail again, or there is no time or no repeat left for it. */
+async function outlast(context: Context, { name, isRepeatable, failures }: Tries, cause: unknown) {
+  const failure = failureOf(cause);
+  if (failure === undefined) throw cause;
+  noteThrottling(cause);
+  failures.push(failure);
+  const withoutAnswer = failures.length - 1 - failures.findLastIndex(isAnswer);
+  const isOver = withoutAnswer === maxWithoutAnswer || (failure === 'unanswered' && !isRepeatable);
+  if (!isOver && (await pauseBefore(context, failures.length, failure !== 'conflict'))) return;
+  const Given = failure === 'unanswered' ? UnansweredError : ApiError;
+  const reason = `${name}: ${failure}`;
+  throw new Given(failure === 'conflict' ? 'conflict' : 'unavailable', { cause, reason });
 }
 
 /** A call that was given up without an answer, so it may have been applied, or be applied later. */
@@ -115,6 +119,8 @@ export async function untilWritten<Result>(
 
 /** Why a call may succeed later. All except `unanswered`, which may have been applied, have done nothing. */
 type StoreFailure = 'conflict' | 'throttled' | 'unsent' | 'unanswered';
+
+const isAnswer = (failure: StoreFailure) => failure === 'conflict' || failure === 'throttled';
 
 const conflictNames = new Set(['TransactionConflictException', 'TransactionInProgressException']);
 const throttledNames = new Set([

@@ -1,7 +1,10 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Key } from './keys.ts';
 
-/* The SDK's marshaller is another package and takes twice the time for the few types stored here. */
+/*
+ * Not the SDK's marshaller: it loses a field named `__proto__` and rejects one named `constructor`, which user ids may
+ * be, and takes twice to seven times as long.
+ */
 
 /** An untyped record of the store; lib/registry/records.ts defines the types. */
 export type Item = Record<string, unknown>;
@@ -24,14 +27,8 @@ function toAttribute(value: unknown): AttributeValue {
 }
 
 export function fromAttributes(attributes: AttributeMap): Item {
-  const item: Item = {};
-  for (const name in attributes) {
-    const value = fromAttribute(attributes[name] as AttributeValue);
-    // A user id is free text, and assigning this one would change the object instead.
-    if (name === '__proto__') Object.defineProperty(item, name, { value, enumerable: true });
-    else item[name] = value;
-  }
-  return item;
+  const entries = Object.entries(attributes);
+  return Object.fromEntries(entries.map(([name, value]) => [name, fromAttribute(value)]));
 }
 
 function fromAttribute(value: AttributeValue): unknown {
@@ -120,24 +117,18 @@ export class IfAbsent<Value> {
   }
 }
 
-/** Passes a name or a value by a placeholder: many names are reserved words. */
-export function placed<Value>(all: Map<string, Value>, prefix: '#n' | ':v', value: Value): string {
-  const placeholder = prefix + all.size;
-  all.set(placeholder, value);
-  return placeholder;
-}
-
-/** The store rejects an empty map. */
-export function orNone<Value>(all: Map<string, Value>): Record<string, Value> | undefined {
-  return all.size > 0 ? Object.fromEntries(all) : undefined;
+/** Names or values by the placeholders #n1, #n2 … of an expression: many names are reserved words. None instead of an empty map. */
+export function placed<Value>(prefix: '#n' | ':v', all: readonly Value[]): Record<string, Value> | undefined {
+  if (all.length === 0) return undefined;
+  return Object.fromEntries(all.map((each, index) => [`${prefix}${index + 1}`, each]));
 }
 
 /** The expressions of a write, or of a query, whose key condition has the form of a condition. */
 export function expressionsOf(when: AnyCondition, changes: object = {}) {
-  const names = new Map<string, string>();
-  const values = new Map<string, AttributeValue>();
-  const named = (name: string) => placed(names, '#n', name);
-  const valued = (value: unknown) => placed(values, ':v', toAttribute(value));
+  const names: string[] = [];
+  const values: AttributeValue[] = [];
+  const named = (name: string) => `#n${names.push(name)}`;
+  const valued = (value: unknown) => `:v${values.push(toAttribute(value))}`;
   const conditions = when.map(([attribute, comparison, value]) => {
     const path = [attribute].flat().map(named).join('.');
     if (comparison === 'exists') return `attribute_exists(${path})`;
@@ -162,8 +153,8 @@ export function expressionsOf(when: AnyCondition, changes: object = {}) {
   return {
     ConditionExpression: conditions.join(' AND ') || undefined,
     UpdateExpression: clauses.join(' ') || undefined,
-    ExpressionAttributeNames: orNone(names),
-    ExpressionAttributeValues: orNone(values),
+    ExpressionAttributeNames: placed('#n', names),
+    ExpressionAttributeValues: placed(':v', values),
   };
 }
 

@@ -8,7 +8,6 @@ import {
   expressionsOf,
   fromAttributes,
   type Item,
-  orNone,
   placed,
   toAttributes,
 } from './items.ts';
@@ -50,9 +49,8 @@ export async function readAll(
 
 async function readBatch(context: Context, keys: readonly Key[], options: ReadOptions): Promise<Item[]> {
   const { eventually = false, fields, onUnread } = options;
-  const names = new Map<string, string>();
-  const ProjectionExpression = fields?.map((field) => placed(names, '#n', field)).join(', ');
-  const ExpressionAttributeNames = orNone(names);
+  const ExpressionAttributeNames = fields && placed('#n', fields);
+  const ProjectionExpression = Object.keys(ExpressionAttributeNames ?? {}).join(', ') || undefined;
   const query = { ConsistentRead: !eventually, ProjectionExpression, ExpressionAttributeNames };
   const items: Item[] = [];
   let Keys: AttributeMap[] = keys.map(toAttributes);

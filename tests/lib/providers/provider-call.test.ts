@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { noon, stopDate } from '@node-registry/testing/clock';
+import { lines } from '../../support/logged-lines.ts';
 import { serve } from '../../support/serve.ts';
-import { withLogFields } from '../../../lib/log.ts';
+import { log, withLogFields } from '../../../lib/log.ts';
 import { prepareTask, type Provider } from '../../../lib/providers/provider-call.ts';
 
 interface Reply {
@@ -43,19 +44,23 @@ beforeEach(() => {
   meanwhile = () => {};
 });
 
-/** One call. `fields` collects what it adds to the request's log line. */
-function call(limitMs = 5000, fields: Record<string, unknown> = {}, changes: Partial<Provider> = {}) {
+/** One call, and a log line after it. */
+function call(limitMs = 5000, changes: Partial<Provider> = {}) {
   const context = { deadline: Date.now() + limitMs };
-  return withLogFields(fields, async () => {
-    const startTask = await prepareTask(context, { ...provider, ...changes }, '/x', {});
-    return startTask();
+  return withLogFields({}, async () => {
+    try {
+      const startTask = await prepareTask(context, { ...provider, ...changes }, '/x', {});
+      return await startTask();
+    } finally {
+      log('info', 'called');
+    }
   });
 }
 
 test('a request to a provider fails with a plain error if its key cannot be a header', async () => {
   const key = { ...provider.key, read: async () => 'two\nlines' };
 
-  await expect(call(5000, {}, { key })).rejects.toMatchObject({ name: 'TypeError' });
+  await expect(call(5000, { key })).rejects.toMatchObject({ name: 'TypeError' });
   expect(received).toEqual([]);
 });
 
@@ -71,33 +76,31 @@ describe('the log line of a provider call', () => {
     [{ status: 500, text: '' }, { provider_payment: 'unknown' }],
   ])('names the provider, its time, the payment state and the task id after %j', async (answer, expected) => {
     reply = answer;
-    const fields: Record<string, unknown> = {};
     stopDate();
     meanwhile = () => stopDate(Date.now() + 1234);
-    await call(5000, fields).catch(() => {});
+    await call().catch(() => {});
 
-    expect(fields).toEqual({
-      provider: 'video',
-      provider_ms: 1234,
-      provider_status: answer.status,
-      ...expected,
-    });
+    const called = { provider: 'video', provider_ms: 1234, provider_status: answer.status };
+    expect(lines()).toEqual([{ level: 'info', event: 'called', ...called, ...expected }]);
   });
 
   test('contains no status if no reply came, and contains the number of attempts', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0.5);
-    const fields: Record<string, unknown> = {};
     const began = performance.now();
 
-    await expect(call(5000, fields, { url: 'http://127.0.0.1:1' })).rejects.toMatchObject({
+    await expect(call(5000, { url: 'http://127.0.0.1:1' })).rejects.toMatchObject({
       code: 'provider_unreachable',
     });
-    expect(fields).toEqual({
-      provider: 'video',
-      provider_ms: expect.any(Number),
-      provider_payment: 'rejected',
-      provider_attempts: 2,
-    });
+    expect(lines()).toEqual([
+      {
+        level: 'info',
+        event: 'called',
+        provider: 'video',
+        provider_ms: expect.any(Number),
+        provider_payment: 'rejected',
+        provider_attempts: 2,
+      },
+    ]);
     expect(performance.now() - began).toBeGreaterThan(190);
   });
 });
