@@ -14,12 +14,9 @@ export interface HttpRequest {
   lookup?: LookupFunction;
 }
 
-interface ReplyHead {
+export interface HttpReply {
   status: number;
   headers: http.IncomingHttpHeaders;
-}
-
-export interface HttpReply extends ReplyHead {
   body: Buffer;
 }
 
@@ -45,79 +42,62 @@ export class TransportError extends Error {
  * outcome. The peer isn't asked to close either: if it rejects a large request early, it would cut off its
  * own response. The agent for https remembers TLS sessions, so most handshakes are short.
  */
-const agents = {
-  'http:': { request: http.request, agent: new http.Agent({ keepAlive: true }) },
-  'https:': { request: https.request, agent: new https.Agent({ keepAlive: true }) },
+const protocols = {
+  'http:': { request: http.request, agent: new http.Agent(), connected: 'connect' },
+  'https:': { request: https.request, agent: new https.Agent(), connected: 'secureConnect' },
 } as const;
-
-for (const { agent } of Object.values(agents)) agent.keepSocketAlive = () => false;
+const notToClose = { connection: 'keep-alive' };
 
 /** A peer that accepts no connection within this time is as good as down, and nothing has been sent to it. */
 const connectTimeoutMs = 5000;
-
-type Fail = (reason: TransportError['reason'], cause?: unknown) => void;
 
 /**
  * One exchange. Follows no redirect and repeats nothing. Written by hand because fetch costs 37 ms at its
  * first call, and doesn't say whether a failed request can have reached the peer.
  */
-export function httpRequest({
-  url,
-  method,
-  headers,
-  body,
-  timeoutMs,
-  maxReplyBytes,
-  lookup,
-}: HttpRequest): Promise<HttpReply> {
-  const { request, agent } = agents[url.protocol as keyof typeof agents];
-  return new Promise((resolve, reject) => {
-    let connected = false;
-    let head: ReplyHead | undefined;
-    const chunks: Buffer[] = [];
-    const outgoing = request(url, { method, agent, headers, ...(lookup && { lookup }) });
-    const finish = () => {
-      clearTimeout(timer);
+export async function httpRequest(exchange: HttpRequest): Promise<HttpReply> {
+  const { url, method, headers, body, timeoutMs, maxReplyBytes, lookup } = exchange;
+  const { request, agent, connected } = protocols[url.protocol as keyof typeof protocols];
+  const outgoing = request(url, { method, agent, lookup, headers: { ...notToClose, ...headers } });
+  let reason: TransportError['reason'] = 'connection';
+  const stop = () => {
+    reason = 'timeout';
+    outgoing.destroy();
+  };
+  const timer = setTimeout(stop, timeoutMs);
+  const connectTimer = setTimeout(stop, connectTimeoutMs);
+  let isSent = false;
+  outgoing.on('socket', (socket) => {
+    socket.once(connected, () => {
+      isSent = true;
       clearTimeout(connectTimer);
-    };
-    const fail: Fail = (reason, cause) => {
-      finish();
-      outgoing.destroy();
-      const reply = head && { ...head, body: Buffer.concat(chunks) };
-      reject(new TransportError(reason, connected, reply, cause));
-    };
-    const timer = setTimeout(() => fail('timeout'), timeoutMs);
-    const connectTimer = setTimeout(() => fail('timeout'), connectTimeoutMs);
-    const onConnected = () => {
-      connected = true;
-      clearTimeout(connectTimer);
-    };
-
-    outgoing.on('socket', (socket) => {
-      socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', onConnected);
     });
-    outgoing.on('upgrade', (_, socket) => {
-      socket.destroy();
-      fail('connection');
-    });
-    outgoing.on('error', (error) => fail('connection', error));
-    outgoing.on('response', (incoming) => {
-      // To Node, a switch of protocols without a name is a reply, not an upgrade.
-      if (incoming.statusCode === 101) return fail('connection');
-      head = { status: incoming.statusCode ?? 0, headers: incoming.headers };
-      const { status, headers } = head;
-      let size = 0;
-      incoming.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > maxReplyBytes) fail('too_large');
-        else chunks.push(chunk);
-      });
-      incoming.on('error', (error) => fail('connection', error));
-      incoming.on('end', () => {
-        finish();
-        resolve({ status, headers, body: Buffer.concat(chunks) });
-      });
-    });
-    outgoing.end(body);
   });
+  let incoming: http.IncomingMessage | undefined;
+  const chunks: Buffer[] = [];
+  try {
+    incoming = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      // Nothing but `close` comes if the peer switches to another protocol.
+      outgoing.on('response', resolve).on('error', reject).on('close', reject).end(body);
+    });
+    let size = 0;
+    for await (const chunk of incoming) {
+      size += chunk.length;
+      if (size > maxReplyBytes) {
+        reason = 'too_large';
+        throw new Error(`The reply has more than ${maxReplyBytes} bytes.`);
+      }
+      chunks.push(chunk);
+    }
+    return replyOf(incoming, chunks);
+  } catch (cause) {
+    throw new TransportError(reason, isSent, incoming && replyOf(incoming, chunks), cause);
+  } finally {
+    clearTimeout(timer);
+    clearTimeout(connectTimer);
+  }
+}
+
+function replyOf({ statusCode: status = 0, headers }: http.IncomingMessage, chunks: Buffer[]): HttpReply {
+  return { status, headers, body: Buffer.concat(chunks) };
 }
