@@ -1,9 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { httpRequest, TransportError } from '../outgoing/http-request.ts';
-import { isPublic, literalOf, localAddresses, readReceiverUrl } from './notification-urls.ts';
+import { isLocal, isPublic, readReceiverUrl } from './notification-urls.ts';
 import type { NotificationRecord } from './records.ts';
 import { signatureHeaders, type SigningKey } from './signature.ts';
 
@@ -24,7 +23,6 @@ export type DeliveryResult =
 
 /** From the lookup to the end of the response. It also bounds how long hanging receivers delay others. */
 const maxDeliveryMs = 3000;
-const maxLookupMs = 1500;
 
 /** Only the status of a response counts; this much is read so that the receiver can finish writing it. */
 const maxAnswerBytes = 4096;
@@ -37,13 +35,8 @@ export async function deliverOnce(
   notification: Notification,
   keys: readonly SigningKey[],
 ): Promise<DeliveryResult> {
-  const began = Date.now();
   const url = readReceiverUrl(notification.address);
   if (!url) return { outcome: 'failed', error: 'address_rejected', isHopeless: true };
-  const late = pause(maxLookupMs, [], { ref: false });
-  const addresses = await Promise.race([findAddresses(url), late]);
-  if (addresses === 'not public') return { outcome: 'failed', error: 'name_rejected' };
-  if (addresses.length === 0) return { outcome: 'failed', error: 'name_not_found' };
   try {
     const { status } = await httpRequest({
       url,
@@ -54,16 +47,18 @@ export async function deliverOnce(
         ...signatureHeaders(keys, notification),
       },
       body: Buffer.from(notification.body),
-      timeoutMs: began + maxDeliveryMs - Date.now(),
+      timeoutMs: maxDeliveryMs,
       maxReplyBytes: maxAnswerBytes,
-      lookup: pinnedTo(addresses),
+      lookup: checkedLookup,
     });
     return resultOf(status);
   } catch (error) {
     if (!(error instanceof TransportError)) throw error;
-    if (error.head) return resultOf(error.head.status);
-    if (error.reason === 'timeout') return { outcome: 'failed', error: 'timed_out' };
-    return { outcome: 'failed', error: error.sent ? 'connection_lost' : 'not_connected' };
+    const { head, reason, sent, cause } = error;
+    if (head) return resultOf(head.status);
+    if (cause instanceof NameError) return { outcome: 'failed', error: cause.reason };
+    if (reason === 'timeout') return { outcome: 'failed', error: 'timed_out' };
+    return { outcome: 'failed', error: sent ? 'connection_lost' : 'not_connected' };
   }
 }
 
@@ -75,37 +70,39 @@ function resultOf(status: number): DeliveryResult {
 }
 
 /*
- * Callers choose where they are notified, so their URLs must not lead into this account or machine. The name
- * is resolved once, every address is checked, and the connection goes to a checked address.
+ * Callers choose where they are notified, so their URLs must not lead into this account or machine. A connection
+ * looks its name up once, and begins only if every address is checked. A host that is an address was checked with
+ * its URL.
  */
 
 /** Queries the name servers directly: a few dead names would block the system's four lookup threads. */
-export const resolver = new Resolver({ timeout: 1500, tries: 2 });
+export const resolver = new Resolver({ timeout: 1500, tries: 1 });
 
-/** The addresses of a host: empty if it has none, `not public` if one of them isn't. */
-export async function findAddresses(url: URL): Promise<LookupAddress[] | 'not public'> {
-  const local = localAddresses(url);
-  if (local) return local.map(entryOf);
-  const literal = literalOf(url);
-  const addresses = literal === undefined ? await resolve(url.hostname) : [literal];
-  return addresses.every(isPublic) ? addresses.map(entryOf) : 'not public';
+class NameError extends Error {
+  readonly reason: 'name_rejected' | 'name_not_found';
+
+  constructor(reason: NameError['reason']) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** Replaces the system's lookup. Node's connections ask for all addresses, to try one after the other. */
+const checkedLookup: LookupFunction = (name, _, callback) => {
+  findAddresses(name).then(
+    (addresses) => callback(null, addresses),
+    (error) => callback(error, []),
+  );
+};
+
+async function findAddresses(name: string): Promise<LookupAddress[]> {
+  const addresses = isLocal(name) ? ['127.0.0.1', '::1'] : await resolve(name);
+  if (addresses.length === 0) throw new NameError('name_not_found');
+  if (!isLocal(name) && !addresses.every(isPublic)) throw new NameError('name_rejected');
+  return addresses.map((address) => ({ address, family: isIP(address) }));
 }
 
 async function resolve(name: string): Promise<string[]> {
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-}
-
-function entryOf(address: string): LookupAddress {
-  return { address, family: isIP(address) };
-}
-
-/** Replaces the lookup: the connection goes to the first of these addresses even if the name has changed. */
-export function pinnedTo(addresses: LookupAddress[]): LookupFunction {
-  return (_, { all }, callback) => {
-    const [first] = addresses;
-    if (!first) callback(new Error('The name has no address.'), '');
-    else if (all) callback(null, addresses);
-    else callback(null, first.address, first.family);
-  };
 }

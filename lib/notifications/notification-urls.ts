@@ -50,17 +50,11 @@ function isWithin(ranges: typeof closedRanges, address: string, family: 'ipv4' |
   return list.check(address, family);
 }
 
-const localhost: Record<string, string[]> = {
-  localhost: ['127.0.0.1', '::1'],
-  '127.0.0.1': ['127.0.0.1'],
-  '[::1]': ['::1'],
-};
+const localHosts = ['localhost', '127.0.0.1', '[::1]'];
 
-/** This machine's addresses for a local host name, if those are accepted. */
-export function localAddresses({ hostname }: URL): string[] | undefined {
-  return Object.hasOwn(localhost, hostname) && config.receivers().NOTIFY_LOCALHOST === 'accepted'
-    ? localhost[hostname]
-    : undefined;
+/** Whether the host is this machine, and that is accepted. */
+export function isLocal(hostname: string): boolean {
+  return localHosts.includes(hostname) && config.receivers().NOTIFY_LOCALHOST === 'accepted';
 }
 
 const minPort = 1024;
@@ -75,16 +69,11 @@ export function readReceiverUrl(text: string): URL | undefined {
   if (url?.username !== '' || url.password !== '') return undefined;
   const isOpenPort = url.port === '' ? url.protocol === 'https:' : Number(url.port) >= minPort;
   if (!isOpenPort) return undefined;
-  if (localAddresses(url)) return /^https?:$/.test(url.protocol) ? url : undefined;
+  if (isLocal(url.hostname)) return /^https?:$/.test(url.protocol) ? url : undefined;
   if (url.protocol !== 'https:') return undefined;
-  const literal = literalOf(url);
-  return literal === undefined || isPublic(literal) ? url : undefined;
-}
-
-/** The parser has normalized every spelling of a number. */
-export function literalOf({ hostname }: URL): string | undefined {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  return isIP(host) === 0 ? undefined : host;
+  // The parser has normalized every spelling of a number.
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  return isIP(host) === 0 || isPublic(host) ? url : undefined;
 }
 
 /** The length of a secret's beginning that reveals no secret and doesn't occur by chance. JSON escapes none of its characters. */
