@@ -4,39 +4,35 @@ import * as z from 'zod/mini';
 import * as kinds from '../../lib/variable-kinds.ts';
 import { issueSentence } from '@node-registry/registry-rules/issue-sentence';
 import { type Parameter, parameters, type Values, variables } from './parameters.ts';
+import { conditionsOf } from '../template/conditions.ts';
 import { costOf } from '../../lib/attempts/price.ts';
 
-/** A parameter's problem, in a sentence that names the parameter. */
-type Problem = readonly [parameter: string, sentence: string];
-
-/** All problems of a stage's parameters. A value that breaks one rule often breaks others: each reports only its first. */
-export function parameterProblems(values: Values, region: string, paid: readonly PaidContract[]): Problem[] {
-  const known = Object.keys(parameters);
-  const checks: Problem[][] = [
-    ...Object.keys(values).map((name): Problem[] =>
-      known.includes(name) ? [] : [[name, `${name} is not a parameter.`]],
-    ),
-    ...Object.entries(parameters).map(([name, each]) => problemsOfOne(name, each, values[name])),
-    ...rules.map(([fails, name, rest]): Problem[] =>
-      fails(values, region) ? [[name, `${name} ${rest}`]] : [],
-    ),
-    rateProblems(values, paid),
+/**
+ * All problems of a stage's parameters, each a sentence that begins with the parameter. A value that breaks one rule
+ * often breaks others, so only its first problem counts, or all of its rates.
+ */
+export function parameterProblems(values: Values, region: string, paid: readonly PaidContract[]): string[] {
+  const problems = [
+    ...Object.keys(values).flatMap((name) => (name in parameters ? [] : `${name} is not a parameter.`)),
+    ...Object.entries(parameters).flatMap(([name, each]) => problemsOfOne(name, each, values[name])),
+    ...Object.entries(rules).flatMap(([sentence, isBroken]) => (isBroken(values, region) ? sentence : [])),
   ];
-  const reported = new Set<string>();
-  return checks.flatMap((problems) => {
-    const first = problems.filter(([name]) => !reported.has(name));
-    for (const [name] of first) reported.add(name);
-    return first;
-  });
+  const byParameter = Map.groupBy(problems, parameterIn);
+  const ofRates = rateProblems(values, paid).filter((sentence) => !byParameter.has(parameterIn(sentence)));
+  return [...[...byParameter.values()].flatMap(([first = '']) => first), ...ofRates];
 }
 
-function problemsOfOne(name: string, parameter: Parameter, value = ''): Problem[] {
+function parameterIn(sentence: string): string {
+  return sentence.replace(/[\s:].*/s, '');
+}
+
+function problemsOfOne(name: string, parameter: Parameter, value = ''): string[] {
   // The framework itself requires a valid bucket name, so "unnamed" stands for a missing one.
   if (value !== '' && value !== 'unnamed')
-    return valueProblems(parameter, value).map((problem) => [name, `${name}: ${problem}.`]);
+    return valueProblems(parameter, value).map((problem) => `${name}: ${problem}.`);
   // A stage without a limit must say so.
   const isOptional = name !== 'creditsPerDay' && parameter.schema.safeParse(undefined).success;
-  return isOptional ? [] : [[name, `${name} is missing: --param=${name}=…`]];
+  return isOptional ? [] : [`${name} is missing: --param=${name}=…`];
 }
 
 /** Plain http is for the local stack. */
@@ -78,139 +74,98 @@ function hasCloudFront(region: string): boolean {
   return !/^(?:cn|us-gov)-/.test(region);
 }
 
-type Rule = [fails: (values: Values, region: string) => unknown, parameter: string, rest: string];
+type Rules = Record<string, (values: Values, region: string) => unknown>;
 
-function together(name: string, other: string): Rule {
-  return [
-    (values) => Boolean(values[name]) !== Boolean(values[other]),
-    name,
-    `and ${other} must be given together.`,
-  ];
+function together(name: string, other: string): Rules {
+  return {
+    [`${name} and ${other} must be given together.`]: (values) => !values[name] !== !values[other],
+  };
 }
 
-function ownDistribution(name: string): Rule {
-  return [
-    (values) => values[name] && values.downloadBaseUrl,
-    name,
-    'needs the stage’s own distribution: leave out downloadBaseUrl.',
-  ];
+function ownDistribution(name: string): Rules {
+  return {
+    [`${name} needs the stage’s own distribution: leave out downloadBaseUrl.`]: (values) =>
+      values[name] && values.downloadBaseUrl,
+  };
 }
 
-/** Rules between parameters, and between parameters and the stage's region. */
-const rules: Rule[] = [
-  together('domainName', 'certificateArn'),
-  together('siteDomainName', 'siteCertificateArn'),
-  together('accountDomainName', 'accountCertificateArn'),
-  ownDistribution('webAclArn'),
-  ownDistribution('accountDomainName'),
-  [
-    ({ accessLogs, downloadBaseUrl }, region) =>
-      accessLogs !== 'off' && !downloadBaseUrl && hasCloudFront(region) && !regionsOfLogs.has(region),
-    'accessLogs',
-    'must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
-  ],
-  [
-    ({ selfService, proxyAccess }) => selfService === 'on' && !proxyAccess,
-    'proxyAccess',
-    'must be given where selfService is on: none, claim, listed or any says who of all that sign in may spend.',
-  ],
-  [
-    ({ proxyAccess, proxyAccessToken }) =>
-      proxyAccess && proxyAccess !== 'any' && proxyAccessToken === 'optional',
-    'proxyAccessToken',
-    'must be required with this proxyAccess: it says who may spend.',
-  ],
-  [
-    ({ proxyAccess, stageCreditsPerDay }) => proxyAccess === 'any' && !(Number(stageCreditsPerDay) > 0),
-    'stageCreditsPerDay',
-    'must be given with proxyAccess=any: each person who signs in gets a budget, so only this one bounds all.',
-  ],
-  [
-    ({ proxyAccess, proxyClaim }) => (proxyAccess === 'claim') !== Boolean(proxyClaim),
-    'proxyClaim',
-    'and proxyAccess=claim must be given together.',
-  ],
-  [
-    ({ site, downloadBaseUrl }) => site === 'on' && downloadBaseUrl,
-    'site',
-    'must be off where downloadBaseUrl is given: it is served by the stage’s own distribution.',
-  ],
-  [({ site, siteDomainName }) => site !== 'on' && siteDomainName, 'siteDomainName', 'needs site=on.'],
-  [
-    ({ domainName, siteDomainName }) => domainName && domainName === siteDomainName,
-    'siteDomainName',
-    'must differ from domainName: one name cannot lead to the site and to the API.',
-  ],
-  [
-    ({ accountDomainName, selfService, loginClientId, domainName }) =>
-      accountDomainName && !(selfService === 'on' && loginClientId && domainName),
-    'accountDomainName',
-    'needs selfService=on, a loginClientId (for signing in) and a domainName (the API that the page calls).',
-  ],
-  [
-    ({ accountDomainName, domainName, siteDomainName }) =>
-      accountDomainName && [domainName, siteDomainName].includes(accountDomainName),
-    'accountDomainName',
-    'must differ from domainName and siteDomainName: people’s tokens have an origin of their own.',
-  ],
-  [
-    ({ accountDomainName, loginOrigins }) => loginOrigins && !accountDomainName,
-    'loginOrigins',
-    'needs accountDomainName: only the page for accounts uses these origins.',
-  ],
-  [({ domainName, hostedZoneId }) => hostedZoneId && !domainName, 'hostedZoneId', 'needs domainName.'],
-  [
-    ({ domainName, generatedUrl }) => generatedUrl === 'off' && !domainName,
-    'generatedUrl',
-    'must be on without a domainName: it is the only address of the API.',
-  ],
-  [
-    ({ accessLogs, downloadBaseUrl, bucketName = '' }) =>
-      (accessLogs === 'on' || (accessLogs !== 'off' && !downloadBaseUrl)) && bucketName.length > 58,
-    'bucketName',
-    'must have at most 58 characters unless accessLogs is off: the bucket of the logs adds -logs.',
-  ],
-  [
-    ({ downloadBaseUrl }, region) => !hasCloudFront(region) && !downloadBaseUrl,
-    'downloadBaseUrl',
-    'is needed in this region: it has no CloudFront that could read the bucket.',
-  ],
-  [
-    ({ alarmTopicArn, noticeTopicArn }) => noticeTopicArn && !alarmTopicArn,
-    'alarmTopicArn',
-    'is needed with a noticeTopicArn: otherwise the alarms that wake the operator notify no one.',
-  ],
-  ...['certificateArn', 'alarmTopicArn', 'noticeTopicArn', 'secretsKeyArn'].map(
-    (name): Rule => [
-      (values, region) => values[name] && values[name].split(':')[3] !== region,
-      name,
-      'must be in the region of the stage.',
-    ],
-  ),
-  ...['imageProviderKey', 'videoProviderKey'].map(
-    (name): Rule => [
-      (values, region) => {
-        const [, arn, , , secretRegion] = values[name]?.split(':') ?? [];
-        return arn === 'arn' && secretRegion !== region;
-      },
-      name,
-      'must be in the region of the stage: no other one is asked for secrets.',
-    ],
-  ),
-];
+function inRegion(name: string): Rules {
+  return {
+    [`${name} must be in the region of the stage.`]: (values, region) =>
+      values[name] && values[name].split(':')[3] !== region,
+  };
+}
+
+function secretInRegion(name: string): Rules {
+  return {
+    [`${name} must be in the region of the stage: no other one is asked for secrets.`]: (values, region) => {
+      const [, arn, , , secretRegion] = values[name]?.split(':') ?? [];
+      return arn === 'arn' && secretRegion !== region;
+    },
+  };
+}
+
+/** Rules between parameters, and between parameters and the stage's region: each sentence with what breaks it. */
+const rules: Rules = {
+  ...together('domainName', 'certificateArn'),
+  ...together('siteDomainName', 'siteCertificateArn'),
+  ...together('accountDomainName', 'accountCertificateArn'),
+  ...ownDistribution('webAclArn'),
+  ...ownDistribution('accountDomainName'),
+  'accessLogs must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.':
+    (given, region) =>
+      conditionsOf(given).CountsDownloads && hasCloudFront(region) && !regionsOfLogs.has(region),
+  'proxyAccess must be given where selfService is on: none, claim, listed or any says who of all that sign in may spend.':
+    (given) => given.selfService === 'on' && !given.proxyAccess,
+  'proxyAccessToken must be required with this proxyAccess: it says who may spend.': (given) =>
+    given.proxyAccess && given.proxyAccess !== 'any' && given.proxyAccessToken === 'optional',
+  'stageCreditsPerDay must be given with proxyAccess=any: each person who signs in gets a budget, so only this one bounds all.':
+    (given) => given.proxyAccess === 'any' && !(Number(given.stageCreditsPerDay) > 0),
+  'proxyClaim and proxyAccess=claim must be given together.': (given) =>
+    (given.proxyAccess === 'claim') !== Boolean(given.proxyClaim),
+  'site must be off where downloadBaseUrl is given: it is served by the stage’s own distribution.': (given) =>
+    given.site === 'on' && given.downloadBaseUrl,
+  'siteDomainName needs site=on.': (given) => given.site !== 'on' && given.siteDomainName,
+  'siteDomainName must differ from domainName: one name cannot lead to the site and to the API.': (given) =>
+    given.domainName && given.domainName === given.siteDomainName,
+  'accountDomainName needs selfService=on, a loginClientId (for signing in) and a domainName (the API that the page calls).':
+    (given) =>
+      given.accountDomainName && !(given.selfService === 'on' && given.loginClientId && given.domainName),
+  'accountDomainName must differ from domainName and siteDomainName: people’s tokens have an origin of their own.':
+    (given) =>
+      given.accountDomainName && [given.domainName, given.siteDomainName].includes(given.accountDomainName),
+  'loginOrigins needs accountDomainName: only the page for accounts uses these origins.': (given) =>
+    given.loginOrigins && !given.accountDomainName,
+  'hostedZoneId needs domainName.': (given) => given.hostedZoneId && !given.domainName,
+  'generatedUrl must be on without a domainName: it is the only address of the API.': (given) =>
+    given.generatedUrl === 'off' && !given.domainName,
+  'bucketName must have at most 58 characters unless accessLogs is off: the bucket of the logs adds -logs.': (
+    given,
+  ) => conditionsOf(given).KeepsLogs && String(given.bucketName).length > 58,
+  'downloadBaseUrl is needed in this region: it has no CloudFront that could read the bucket.': (given, at) =>
+    !hasCloudFront(at) && !given.downloadBaseUrl,
+  'alarmTopicArn is needed with a noticeTopicArn: otherwise the alarms that wake the operator notify no one.':
+    (given) => given.noticeTopicArn && !given.alarmTopicArn,
+  ...inRegion('certificateArn'),
+  ...inRegion('alarmTopicArn'),
+  ...inRegion('noticeTopicArn'),
+  ...inRegion('secretsKeyArn'),
+  ...secretInRegion('imageProviderKey'),
+  ...secretInRegion('videoProviderKey'),
+};
 
 /**
  * A row that matches no task would never apply, a limit below every price would reject every task, and a price without a
  * row would use up a limit after few tasks of unknown outcome.
  */
-function rateProblems(values: Values, paid: readonly PaidContract[]): Problem[] {
+function rateProblems(values: Values, paid: readonly PaidContract[]): string[] {
   const rows = config.spending
     .variables()
     .CREDIT_RATES.schema.safeParse(values.creditRates || undefined).data;
   const extras = (values.videoModelsExtra ?? '').split(',').flatMap((model) => model.trim() || []);
   const problems = (rows ?? [])
     .flatMap((row) => rowProblem(row, paid, extras) ?? [])
-    .map((problem): Problem => ['creditRates', `creditRates: ${problem}`]);
+    .map((problem) => `creditRates: ${problem}`);
   const keepDefault = paid.filter(({ name, price }) => {
     const isForAll = (row: kinds.RateRow) => !price.variesBy.some((field) => row[field] !== undefined);
     return !rows?.some((row) => row.operation === name && isForAll(row));
@@ -218,14 +173,13 @@ function rateProblems(values: Values, paid: readonly PaidContract[]): Problem[] 
   const rates = [...(rows ?? []), ...keepDefault.map(({ price }) => price.rate)];
   const most = Number(values.creditsPerDay);
   if (most > 0 && rates.every((rate) => costOf(rate, 1, 1) > most))
-    problems.push(['creditsPerDay', 'creditsPerDay is below every rate: no caller could start a task.']);
+    problems.push('creditsPerDay is below every rate: no caller could start a task.');
   const isLimited = values.creditsPerDay !== 'none' || Number(values.stageCreditsPerDay) > 0;
   const lacking = keepDefault.flatMap(({ name, price }) => (price.toldBy === 'reply' ? name : []));
   if (rows && isLimited && lacking.length > 0)
-    problems.push([
-      'creditRates',
+    problems.push(
       `creditRates must have a row for every task of ${lacking.join(' and of ')}, or creditsPerDay=none and stageCreditsPerDay=0: the default of 50 credits a second would use up a limit after few tasks (docs/spending.md).`,
-    ]);
+    );
   return problems;
 }
 

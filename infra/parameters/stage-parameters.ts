@@ -113,8 +113,7 @@ async function stageProblems(framework: Framework): Promise<string[]> {
     return [
       `--stage ${stage} is too long: with more than ${room} characters, Lambda rejects names of functions.`,
     ];
-  const problems = parameterProblems(valuesOf(framework), aws.getRegion(), await loadPaidContracts());
-  return problems.map(([, sentence]) => sentence);
+  return parameterProblems(valuesOf(framework), aws.getRegion(), await loadPaidContracts());
 }
 
 /** The stage's parameters. */

@@ -86,8 +86,7 @@ const reservations: Record<string, string> = { finalizeUpload: 'finalizeConcurre
 function stageOf(framework: Framework, operations: readonly Operation[]): Stage {
   const { service } = framework;
   const values = valuesOf(framework);
-  const has = conditionsOf(values);
-  const conditions: Record<string, boolean> = has;
+  const conditions: Record<string, boolean> = conditionsOf(values);
   const workers = service.getAllFunctions().filter((name) => {
     const { condition = '', events } = service.getFunction(name);
     return (conditions[condition] ?? true) && !events.some(({ httpApi }) => httpApi !== undefined);
@@ -100,12 +99,7 @@ function stageOf(framework: Framework, operations: readonly Operation[]): Stage 
     namespace: `${service.service}/${framework.getProvider('aws').getStage()}`,
     workers,
     paid: { image: paidTo('image'), video: paidTo('video') },
-    relays: has.RelaysNotifications,
-    servesDownloads: has.ServesDownloads,
-    countsDownloads: has.CountsDownloads,
-    bucketName: String(values.bucketName),
-    creditsPerHour: Number(values.creditsPerHourAlarm),
-    gigabytesPerHour: Number(values.gigabytesPerHourAlarm),
+    values,
   };
 }
 

@@ -1,6 +1,7 @@
 import { type ProviderName, providerNames } from '../../lib/config.ts';
 import { acceptedMark } from '../../lib/metrics.ts';
 import { type Lane, lanes } from '../../lib/work/lanes.ts';
+import type { Values } from '../parameters/parameters.ts';
 import {
   type Alarm,
   alarm,
@@ -13,6 +14,7 @@ import {
   type When,
 } from './alarm-resources.ts';
 import { texts } from './alarm-texts.ts';
+import { conditionsOf } from './conditions.ts';
 
 /*
  * Every alarm of a stage, defined once: its name, whether it wakes the operator, its text, its metrics and when it fires.
@@ -26,12 +28,7 @@ export interface Stage {
   workers: readonly string[];
   /** The paid operations of each provider. */
   paid: Readonly<Record<ProviderName, readonly string[]>>;
-  relays: boolean;
-  servesDownloads: boolean;
-  countsDownloads: boolean;
-  bucketName: string;
-  creditsPerHour: number;
-  gigabytesPerHour: number;
+  values: Values;
 }
 
 const minutes = 60;
@@ -49,6 +46,7 @@ const fifteenMinutes = above(0, [3, 4]);
 const mustRun: When = { seconds: 5 * minutes, periods: [3, 3], mustRun: true };
 
 export function alarmsOf(stage: Stage): Alarm[] {
+  const { ServesDownloads, CountsDownloads, RelaysNotifications } = conditionsOf(stage.values);
   return [
     stageDown,
     ...functionAlarms(stage),
@@ -57,12 +55,15 @@ export function alarmsOf(stage: Stage): Alarm[] {
     ...providerAlarms(stage),
     ...moneyAlarms(stage),
     sizeAlarm(stage),
-    ...sweepAlarms(stage),
+    ...(CountsDownloads
+      ? [missing(stage, 'downloads', texts.noDownloads, { seconds: 12 * hours, below: 1 })]
+      : []),
+    missing(stage, 'catalog', texts.noCatalog, { below: 3 }),
     ...workAlarms(stage),
     ...indexAlarms(stage),
-    ...(stage.servesDownloads ? [readAlarm(stage)] : []),
-    ...(stage.countsDownloads ? [bytesAlarm(stage)] : []),
-    ...(stage.relays ? [stateAlarm(stage)] : []),
+    ...(ServesDownloads ? [readAlarm(stage)] : []),
+    ...(CountsDownloads ? [bytesAlarm(stage)] : []),
+    ...(RelaysNotifications ? [stateAlarm(stage)] : []),
   ];
 }
 
@@ -174,7 +175,7 @@ function noSuccess(stage: Stage, provider: ProviderName): Alarm {
 }
 
 function moneyAlarms(stage: Stage): Alarm[] {
-  const tooMany = above(stage.creditsPerHour, [1, 2], hours);
+  const tooMany = above(Number(stage.values.creditsPerHourAlarm), [1, 2], hours);
   const aboveCeiling = own(stage, 'replies_above_ceiling');
   return [
     alarm('credits-per-hour', 'wake', texts.credits, own(stage, 'credits'), tooMany),
@@ -182,24 +183,16 @@ function moneyAlarms(stage: Stage): Alarm[] {
   ];
 }
 
-function sizeAlarm({ bucketName }: Stage): Alarm {
-  const dimensions = { BucketName: bucketName, StorageType: 'StandardStorage' };
+function sizeAlarm({ values }: Stage): Alarm {
+  const dimensions = { BucketName: String(values.bucketName), StorageType: 'StandardStorage' };
   const size: Metric = { namespace: 'AWS/S3', name: 'BucketSizeBytes', statistic: 'Average', dimensions };
   return alarm('bucket-size', 'notice', texts.bucketSize, size, above(500e9, [1, 2], days));
 }
 
 /** Functions on a schedule of their own leave a line at each run. */
-function sweepAlarms(stage: Stage): Alarm[] {
-  const missing = (sweep: string, text: string, when: Partial<When>) => {
-    const runs = own(stage, 'sweep_findings', { sweep }, 'SampleCount');
-    return alarm(`sweep-missing-${sweep}`, 'notice', text, runs, { ...mustRun, ...when });
-  };
-  return [
-    ...(stage.countsDownloads
-      ? [missing('downloads', texts.noDownloads, { seconds: 12 * hours, below: 1 })]
-      : []),
-    missing('catalog', texts.noCatalog, { below: 3 }),
-  ];
+function missing(stage: Stage, sweep: string, text: string, when: Partial<When>): Alarm {
+  const runs = own(stage, 'sweep_findings', { sweep }, 'SampleCount');
+  return alarm(`sweep-missing-${sweep}`, 'notice', text, runs, { ...mustRun, ...when });
 }
 
 /**
@@ -246,7 +239,7 @@ function readAlarm(stage: Stage): Alarm {
 
 /** CloudFront's own metrics exist in one region only. Its logs arrive within an hour, seldom later. */
 function bytesAlarm(stage: Stage): Alarm {
-  const bound = above(stage.gigabytesPerHour * 1e9, [1, 2], hours);
+  const bound = above(Number(stage.values.gigabytesPerHourAlarm) * 1e9, [1, 2], hours);
   return alarm('download-bytes', 'wake', texts.downloadBytes, own(stage, 'download_bytes'), bound);
 }
 

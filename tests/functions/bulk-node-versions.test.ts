@@ -7,7 +7,6 @@ import { intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
 import { invoke, sampleEvent } from '../support/invoke.ts';
 import { addNode, addVersion, countRequests } from '../support/registry.ts';
-import '../support/patience.ts';
 
 interface Pair {
   node_id: string;

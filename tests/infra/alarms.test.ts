@@ -340,17 +340,6 @@ describe('the alarms', () => {
     );
   });
 
-  test('notify the topic of their level when they begin and when they end', () => {
-    const { alarmTopicArn, noticeTopicArn } = parameterSets.full;
-    const topicsOf = (name: string) =>
-      [...alarmsOf(full), ...compositesOf(full)]
-        .filter((alarm) => nameOf(alarm) === name)
-        .flatMap(({ AlarmActions, OKActions }) => [...AlarmActions, ...OKActions]);
-
-    expect(topicsOf('throttles')).toEqual([noticeTopicArn, noticeTopicArn]);
-    expect(topicsOf('stage-down')).toEqual([alarmTopicArn, alarmTopicArn]);
-  });
-
   // https://aws.amazon.com/cloudwatch/pricing: 0.10 a month for each metric that an alarm watches, 0.50 for a composite.
   test('cost a stage by default as much as docs/capacity.md says, at most 12 with all else that it pays idle', async () => {
     const stage = await packagedStage('default');

@@ -21,10 +21,6 @@ const valid: Values = Object.fromEntries(
   ]),
 );
 
-function sentencesOn(values: Values, place: string): string[] {
-  return parameterProblems(values, place, paid).map(([, sentence]) => sentence);
-}
-
 const arn = (service: string, resource: string, place = region) =>
   `arn:aws:${service}:${place}:${account}:${resource}`;
 const certificateArn = arn('acm', 'certificate/1234abcd');
@@ -47,7 +43,7 @@ const companions: Record<string, Values> = {
 };
 
 function problemsWith(name: string, value: string): string[] {
-  return sentencesOn({ ...valid, ...companions[name], [name]: value }, region);
+  return parameterProblems({ ...valid, ...companions[name], [name]: value }, region, paid);
 }
 
 const topics: [string, string] = [
@@ -189,6 +185,7 @@ describe('parameters together', () => {
     [/^domainName and certificateArn must be given together\.$/, { certificateArn }],
     [/^generatedUrl must be on without a domainName: /, { generatedUrl: 'off' }],
     [/^siteDomainName and siteCertificateArn must be given together\.$/, { siteCertificateArn }],
+    [/^siteDomainName needs site=on\.$/, { siteDomainName: 'nodes.example.com', siteCertificateArn }],
     [/^hostedZoneId needs domainName\.$/, { hostedZoneId: 'Z123' }],
     [/^tokenIsuer is not a parameter\.$/, { tokenIsuer: 'https://a.example.com' }],
     [/^creditRates must have .* of extendVideo and of multiframeVideo, or /, ratesOf([films[0], frames])],
@@ -196,6 +193,9 @@ describe('parameters together', () => {
       /^creditRates must .*, or creditsPerDay=none and stageCreditsPerDay=0: /,
       { ...noLimit, stageCreditsPerDay: '9000' },
     ],
+    [/^proxyAccess must be given where selfService is on: /, { ...selfService, proxyAccess: '' }],
+    [/^proxyAccessToken must be required /, { proxyAccess: 'none', proxyAccessToken: 'optional' }],
+    [/^proxyClaim and proxyAccess=claim must be given together\.$/, { proxyAccess: 'claim' }],
     [/^stageCreditsPerDay must be given with proxyAccess=any: /, { proxyAccess: 'any' }],
     [/^creditsPerDay is missing: /, { creditsPerDay: '' }],
     [/^creditsPerDay is below every rate: /, { creditsPerDay: '5', ...rateOf(task) }],
@@ -235,7 +235,9 @@ describe('parameters together', () => {
     [/^accessLogs must be off in this region, or downloadBaseUrl given: /, {}, 'eu-south-1'],
     [/^downloadBaseUrl is needed in this region: /, {}, 'cn-north-1'],
   ])('are rejected with %s: %j', (sentence, values, place = region) => {
-    expect(sentencesOn({ ...valid, ...values }, place)).toEqual([expect.stringMatching(sentence)]);
+    expect(parameterProblems({ ...valid, ...values }, place, paid)).toEqual([
+      expect.stringMatching(sentence),
+    ]);
   });
 
   test.each<[values: Values, place?: string]>([
@@ -249,7 +251,7 @@ describe('parameters together', () => {
     [{ accessLogs: 'on', ...cdn }, 'eu-south-1'],
     [cdn, 'cn-north-1'],
   ])('are accepted: %j', (values, place = region) => {
-    expect(sentencesOn({ ...valid, ...values }, place)).toEqual([]);
+    expect(parameterProblems({ ...valid, ...values }, place, paid)).toEqual([]);
   });
 });
 

@@ -1,15 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Part } from '../../infra/plugins/references.ts';
-import { upperFirst } from '../../infra/template/alarm-resources.ts';
 import { asText } from './intrinsics.ts';
-import { loadPaidContracts } from '../../infra/operations.ts';
 import { isServed, ownStatements, ownText } from '../support/rights.ts';
-import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
-import { packagedStage, properties, type Template } from './packaging.ts';
+import { packagedStage, type Template } from './packaging.ts';
 
-const paid = await loadPaidContracts();
-
-const [stage, direct] = await Promise.all([packagedStage('full'), packagedStage('direct')]);
+const stage = await packagedStage('full');
 
 interface Statement {
   Effect: string;
@@ -59,30 +54,5 @@ describe('the roles', () => {
     );
 
     expect(new Map(packaged)).toEqual(ownStatements());
-  });
-
-  test('have one for people only where the stage names administrators, taken with a second factor', () => {
-    const { AssumeRolePolicyDocument } = properties(stage, 'AdministrationRole');
-
-    expect(AssumeRolePolicyDocument.Statement).toEqual([
-      {
-        Effect: 'Allow',
-        Principal: { AWS: parameterSets.full.administrators.split(',') },
-        Condition: { Bool: { 'aws:MultiFactorAuthPresent': 'true' } },
-        Action: 'sts:AssumeRole',
-      },
-    ]);
-    expect(JSON.stringify(direct.template)).not.toContain('AdministrationRole');
-  });
-
-  test('let the proxies write no tasks if providers notify callers, where nothing is of notifications', () => {
-    const rights = paid.map(({ name }) => statements(direct.template).get(`${upperFirst(name)}Role`));
-
-    expect(rights.length).toBe(4);
-    expect(JSON.stringify(rights)).toContain('USAGE#');
-    expect(JSON.stringify(rights)).not.toContain('TASK#');
-    expect(JSON.stringify(direct.template)).not.toMatch(
-      /NOTIFICATION_|\/notifications|notify-|pollProviders|unknown-states/i,
-    );
   });
 });

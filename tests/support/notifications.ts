@@ -1,4 +1,3 @@
-import './patience.ts';
 import { randomBytes } from 'node:crypto';
 import { callerHash } from '../../lib/caller.ts';
 import {

@@ -1,6 +1,5 @@
 import { handler } from '../../functions/publish-node-version.ts';
 import { invoke } from './invoke.ts';
-import './patience.ts';
 import { addPublisher, addToken } from './registry.ts';
 import { bearer } from './tokens.ts';
 

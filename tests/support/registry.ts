@@ -16,6 +16,7 @@ import { get } from '../../lib/store/read.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { putting, updating, write } from '../../lib/store/write.ts';
 import { intercept } from './intercept.ts';
+import './patience.ts';
 
 /** State for tests that need more than the seed. It is written and read without the endpoints. */
 

@@ -19,7 +19,6 @@ import { sampleEvent } from './invoke.ts';
 import { requireNoOpenWrites } from './open-writes.ts';
 import { queueOf, runQueue } from './queue.ts';
 import { storedItem } from './registry.ts';
-import './patience.ts';
 
 const limitMs = 60_000;
 

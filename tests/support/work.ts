@@ -1,4 +1,3 @@
-import './patience.ts';
 import { randomUUID } from 'node:crypto';
 import { stopDate } from '@node-registry/testing/clock';
 import { beforeEach } from '@jest/globals';

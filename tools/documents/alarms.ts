@@ -5,12 +5,7 @@ const everything = {
   namespace: 'own',
   workers: ['one'],
   paid: { image: ['one'], video: ['one'] },
-  relays: true,
-  servesDownloads: true,
-  countsDownloads: true,
-  bucketName: 'bucket',
-  creditsPerHour: 0,
-  gigabytesPerHour: 0,
+  values: { notifications: 'relay' },
 };
 
 /** The table in docs/runbook.md: one row for each alarm; alarms with the same text share one. */

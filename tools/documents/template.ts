@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { createCommand, runProgram } from '@node-registry/command-line/command';
 import { buildFunctions } from '../../infra/bundle/build.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
@@ -10,14 +11,31 @@ import type { Part } from '../../infra/plugins/references.ts';
 
 export const reviewedFile = 'tests/infra/template.json';
 
-/** A packaged template as text to review: sorted, and without what each build, commit and hour changes. */
-export function reviewed(template: string): string {
-  const release = JSON.stringify(JSON.parse(template).Outputs.Release.Value);
-  const lasting = template.replaceAll(/\/\d{13}-[\w:.-]+\//g, '/').replaceAll(release, '""');
-  return `${written(JSON.parse(lasting), '')}\n`;
+/** Packaged templates as text to review: the default one, and what each other set of parameters changes in it. */
+export function reviewed({ default: usual, ...others }: Record<keyof typeof parameterSets, string>): string {
+  const first = lasting(usual);
+  const rest = Object.entries(others).map(([set, template]) => [set, changed(first, lasting(template))]);
+  return `${written({ default: first, ...Object.fromEntries(rest) }, '')}\n`;
 }
 
-/** A part that fits is one line. */
+/** Without what each build, commit and hour changes. */
+function lasting(template: string): Part {
+  const release = JSON.stringify(JSON.parse(template).Outputs.Release.Value);
+  return JSON.parse(template.replaceAll(/\/\d{13}-[\w:.-]+\//g, '/').replaceAll(release, '""'));
+}
+
+const isObject = (part: Part) => typeof part === 'object' && part !== null && !Array.isArray(part);
+
+/** The parts of another template that differ; null for a missing one. */
+function changed(usual: Part, other: Part): Part {
+  if (!isObject(usual) || !isObject(other)) return other ?? null;
+  const names = Object.keys({ ...usual, ...other }).filter(
+    (name) => !isDeepStrictEqual(usual[name], other[name]),
+  );
+  return Object.fromEntries(names.map((name) => [name, changed(usual[name], other[name])]));
+}
+
+/** Sorted. A part that fits is one line. */
 function written(part: Part, indent: string): string {
   if (typeof part !== 'object' || part === null) return JSON.stringify(part);
   const inner = `${indent}  `;
@@ -35,13 +53,22 @@ function written(part: Part, indent: string): string {
 if (import.meta.main) {
   const command = createCommand({
     name: 'npm run template --',
-    summary: `Writes ${reviewedFile}: what a stage with the default parameters deploys`,
+    summary: `Writes ${reviewedFile}: what stages with all kinds of parameters deploy`,
   }).action(async () => {
     const folder = await mkdtemp(join(tmpdir(), 'node-registry-template-'));
+    const packaged = async (set: keyof typeof parameterSets) => {
+      await packageWith('.', folder, flagsOf(parameterSets[set]));
+      return readFile(templateIn(folder), 'utf8');
+    };
     try {
       await buildFunctions();
-      await packageWith('.', folder, flagsOf(parameterSets.default));
-      await writeFile(reviewedFile, reviewed(await readFile(templateIn(folder), 'utf8')));
+      const templates = {
+        default: await packaged('default'),
+        direct: await packaged('direct'),
+        minimal: await packaged('minimal'),
+        full: await packaged('full'),
+      };
+      await writeFile(reviewedFile, reviewed(templates));
     } finally {
       await rm(folder, { recursive: true });
     }

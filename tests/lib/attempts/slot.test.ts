@@ -11,7 +11,6 @@ import { beforeNext, intercept } from '../../support/intercept.ts';
 import { idempotencyKey } from '../../../lib/store/keys.ts';
 import { storedItem } from '../../support/registry.ts';
 import { attemptOf } from '../../support/spending.ts';
-import '../../support/patience.ts';
 
 const done: Answer = {
   statusCode: 200,

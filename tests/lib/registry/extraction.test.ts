@@ -19,7 +19,6 @@ import {
   storedItem,
   storedNode,
 } from '../../support/registry.ts';
-import '../../support/patience.ts';
 
 const caller = { userId: 'admin', isAdmin: true };
 const sha256 = 'a'.repeat(64);

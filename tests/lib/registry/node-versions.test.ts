@@ -5,7 +5,6 @@ import { bytesOf, readAll } from '../../../lib/store/read.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { intercept } from '../../support/intercept.ts';
 import { addVersion, soon } from '../../support/registry.ts';
-import '../../support/patience.ts';
 
 const version = '1.0.0';
 const maxBytes = 6e6;
