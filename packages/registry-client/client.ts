@@ -78,14 +78,13 @@ const maxPairs = 1000;
 
 const nodePath = (publisherId: string, nodeId: string) =>
   `/publishers/${segment(publisherId)}/nodes/${segment(nodeId)}`;
-const versionPath = (publisherId: string, nodeId: string, versionId: string) =>
-  `${nodePath(publisherId, nodeId)}/versions/${segment(versionId)}`;
 
 export type RegistryClient = ReturnType<typeof createRegistryClient>;
 
 /** A client of every operation. The access token, or a function that fetches one, is read for each call. */
 export function createRegistryClient(options: ClientOptions) {
   const settings = clientSettings(options);
+  const account = createAccount(settings);
   const index = readIndex(options.downloadsUrl, settings);
   const ask = <Data>(call: Call, given?: CallOptions) => send<Data>(settings, call, given);
   const post = <Data>(
@@ -137,14 +136,12 @@ export function createRegistryClient(options: ClientOptions) {
 
     /** By its `id`: takes a published version out of every list, or drops a pending one. Needs self-service. */
     async withdraw(publisherId: string, nodeId: string, versionId: string, given: CallOptions = {}) {
-      const path = versionPath(publisherId, nodeId, versionId);
-      await ask({ method: 'DELETE', path, isRepeatable: true, answer: {} }, given);
+      await account('deleteNodeVersion', { path: { publisherId, nodeId, versionId } }, given);
     },
 
     async restore(publisherId: string, nodeId: string, versionId: string, given: CallOptions = {}) {
-      const path = versionPath(publisherId, nodeId, versionId);
-      const body = { status: 'NodeVersionStatusActive' };
-      await ask({ method: 'PUT', path, body, isRepeatable: true, answer: {} }, given);
+      const path = { publisherId, nodeId, versionId };
+      await account('updateNodeVersion', { path, body: { status: 'NodeVersionStatusActive' } }, given);
     },
   };
 
@@ -152,7 +149,7 @@ export function createRegistryClient(options: ClientOptions) {
     ...createPaidClient(options),
 
     /** What people do for themselves: `account('createPublisher', { body: { id, name } })`. */
-    account: createAccount(settings),
+    account,
 
     versions,
 

@@ -123,26 +123,6 @@ describe('named methods of the client', () => {
   });
 });
 
-describe('an error of the client', () => {
-  test.each([
-    [401, 'Unauthorized', 'invalid_reply'],
-    [403, 'Forbidden', 'invalid_reply'],
-    [404, 'Not Found', 'route_not_found'],
-    [405, 'Method Not Allowed', 'method_not_allowed'],
-    [413, 'Request Entity Too Large', 'request_too_large'],
-    [429, 'Too Many Requests', 'too_many_requests'],
-    [500, 'Internal Server Error', 'internal_error'],
-    [503, 'Service Unavailable', 'unavailable'],
-  ])('contains a code for the gateway’s own answer %i %s', async (status, message, code) => {
-    api.disturb({ status, headers: { 'apigw-requestid': 'gw-1' }, body: { message } });
-    const error = await errorOf(client.videos.fromText(video, { attempts: 1 }));
-
-    expect(error).toMatchObject({ code, status, details: [], requestId: 'gw-1' });
-    expect(error.message).toContain(message);
-    expect(api.received).toHaveLength(1);
-  });
-});
-
 describe('retries of the client', () => {
   test('uses the caller’s key for all attempts', async () => {
     api.disturb('hang up', inFlight);
@@ -161,6 +141,8 @@ describe('retries of the client', () => {
     ['503 of the gateway', { status: 503, body: { message: 'Service Unavailable' } }, 2],
     ['a lost connection', 'hang up' as const, 2],
     ['400', { status: 400, body: { error: 'invalid_request' } }, 1],
+    ['409 of something in between', { status: 409, body: { error: 'conflict' }, isForeign: true }, 1],
+    ['a redirect', { status: 307, headers: { location: '/elsewhere' } }, 1],
     ['409 of an older service', { status: 409, headers: soon, body: { error: 'idempotency_consumed' } }, 1],
     ['422 idempotency_consumed', { status: 422, body: { error: 'idempotency_consumed' } }, 1],
     ['422 idempotency_mismatch', { status: 422, body: { error: 'idempotency_mismatch' } }, 1],

@@ -43,9 +43,20 @@ describe('an option of the client', () => {
     expect(api.received).toEqual([]);
   });
 
-  test.each([{}, { baseUrl: undefined }, { baseUrl: '' }])('requires a baseUrl, not %j', (options) => {
-    expect(() => createRegistryClient(options as ClientOptions)).toThrow('The option baseUrl is missing.');
-  });
+  test.each([undefined, '', 'no address', 'http://a b', 'ftp://localhost', 'http://user:secret@localhost:1'])(
+    'requires a baseUrl without a password, not %j',
+    (baseUrl) => {
+      // A password is not shown.
+      const missing = 'The option baseUrl is missing.';
+      const invalid =
+        'The client has nowhere to send calls: baseUrl is not an http or https address without a password.';
+      const error = { code: 'invalid_request', message: baseUrl ? invalid : missing };
+
+      expect(() => createRegistryClient({ baseUrl } as ClientOptions)).toThrow(
+        expect.objectContaining(error),
+      );
+    },
+  );
 
   test('replaces fetch and adds headers, for all calls and for one, but not over its own headers', async () => {
     const asked: string[] = [];
@@ -93,24 +104,15 @@ test('ends the function that gives an access token with the signal of the call, 
 });
 
 describe('an error of the client', () => {
-  test('names the wrong fields in its message', async () => {
-    const error = await errorOf(client.nodes.update('demo', 'any', {}, { ifMatch: 'a\nb' }));
+  test('names the wrong fields in its message, at most five, and its request', async () => {
     // As a caller without types may send it.
-    const service: RegistryError = await errorOf(
-      client.versions.bulk([1 as unknown as typeof pair], { requestId: 'lake-1' }),
-    );
+    const pairs = Array.from({ length: 7 }, () => 1 as unknown as typeof pair);
+    const error = await errorOf(client.versions.bulk(pairs, { requestId: 'lake-1' }));
+    const named = error.details.slice(0, 5).map(({ path, message }) => `${path} ${message}`);
 
-    expect(error.message).toBe(
-      'The request cannot be sent: headers.if-match has characters that a header cannot contain.',
-    );
-    expect(service.message).toBe(
-      `The request is not valid: ${service.details[0]?.path} ${service.details[0]?.message}.`,
-    );
-    expect(service).toMatchObject({
-      sentence: 'The request is not valid.',
-      status: 400,
-      requestId: 'lake-1',
-    });
+    expect(error.message).toBe(`The request is not valid: ${named.join('; ')}; and 2 more.`);
+    expect(error).toMatchObject({ sentence: 'The request is not valid.', status: 400, requestId: 'lake-1' });
+    expect(error.details).toHaveLength(7);
   });
 
   test('omits the secret status URL from its JSON', async () => {
@@ -143,25 +145,6 @@ describe('an error of the client', () => {
     expect(userMessageOf(error, { budget_exhausted: 'Alles verbraucht.' })).toBe(
       code === 'budget_exhausted' ? 'Alles verbraucht.' : sentence,
     );
-  });
-
-  test('names at most five fields', async () => {
-    const details = Array.from({ length: 7 }, (_, at) => ({ path: `body.f${at}`, message: 'is wrong.' }));
-    const body = { error: 'invalid_request', message: 'The request is not valid.', details };
-    api.disturb({ status: 400, body });
-    const { message } = await errorOf(client.versions.bulk([pair]));
-
-    expect(message).toContain('body.f4 is wrong.; and 2 more.');
-    expect(message).not.toContain('body.f5');
-  });
-
-  test('ignores the error of an intermediary, which has no x-request-id', async () => {
-    const body = { error: 'conflict', message: 'From a proxy' };
-    api.disturb({ status: 409, body, isForeign: true });
-    const error = await errorOf(client.versions.bulk([pair]));
-
-    expect(error).toMatchObject({ code: 'invalid_reply', status: 409 });
-    expect(api.received).toHaveLength(1);
   });
 });
 
@@ -198,58 +181,50 @@ const version = { personal_access_token: '', node: {}, node_version: { version: 
 const halfCharacter = '\ud83d';
 
 describe('a call that cannot be sent', () => {
-  test.each([
-    ['idempotency-key', () => client.videos.fromText(video, { idempotencyKey: 'a–b' })],
-    ['x-request-id', () => client.versions.bulk([pair], { requestId: 'a\nb' })],
-    ['if-match', () => client.nodes.update('demo', 'any', {}, { ifMatch: '"ü–"' })],
-    ['authorization', () => clientWith({ accessToken: 'secret\ntoken' }).versions.bulk([pair])],
-  ])('fails at once for a value of %s that no header can have, without showing it', async (name, call) => {
+  test.each<[string, () => Promise<unknown>]>([
+    ['headers.idempotency-key', () => client.videos.fromText(video, { idempotencyKey: 'a–b' })],
+    ['headers.x-request-id', () => client.versions.bulk([pair], { requestId: 'a\nb' })],
+    ['headers.if-match', () => client.nodes.update('demo', 'any', {}, { ifMatch: '"ü–"' })],
+    ['headers.authorization', () => clientWith({ accessToken: 'secret\ntoken' }).versions.bulk([pair])],
+    ['path', () => client.nodes.update(halfCharacter, 'any', {})],
+    ['path', () => client.hostNodes.update('any', '1.0.0', `a${halfCharacter}/b`, {})],
+    ['path', () => client.account('validatePublisher', { query: { username: halfCharacter } })],
+    // As from a caller without types.
+    ['body', () => client.videos.fromText({ ...video, seed: 1n as unknown as number })],
+  ])('fails at once for an impossible value in %s, without showing it', async (path, call) => {
     const error = await errorOf(call());
 
-    const details = [{ path: `headers.${name}` }];
-    expect(error).toMatchObject({ code: 'invalid_request', status: undefined, details });
+    const message = expect.stringMatching(/^The request cannot be sent: .+/);
+    expect(error).toMatchObject({ code: 'invalid_request', message, details: [{ path }] });
     expect(JSON.stringify([error.message, error.details, String(error.cause)])).not.toContain('secret');
-    expect(api.received).toEqual([]);
-  });
-
-  test.each(['no address', 'http://a b', 'ftp://localhost', 'http://user:secret@localhost:1'])(
-    'fails at once for the base URL %j',
-    async (baseUrl) => {
-      const error = await errorOf(Promise.try(() => clientWith({ baseUrl })));
-
-      expect(error).toMatchObject({ code: 'invalid_request', details: [{ path: 'baseUrl' }] });
-      expect(error.message).not.toContain('secret');
-    },
-  );
-
-  test.each([
-    ['a publisher id', () => client.nodes.update(halfCharacter, 'any', {})],
-    ['a node id', () => client.versions.register('demo', halfCharacter, version)],
-    ['the name of a host node', () => client.hostNodes.update('any', '1.0.0', `a${halfCharacter}/b`, {})],
-  ])('fails for half a character in %s', async (_, call) => {
-    expect(await errorOf(call())).toMatchObject({ code: 'invalid_request', details: [{ path: 'path' }] });
-    expect(api.received).toEqual([]);
-  });
-
-  test('fails for a body that JSON cannot hold', async () => {
-    // As from a caller without types.
-    const body = { ...video, seed: 1n as unknown as number };
-
-    const error = { code: 'invalid_request', details: [{ path: 'body' }] };
-    expect(await errorOf(client.videos.fromText(body))).toMatchObject(error);
     expect(api.received).toEqual([]);
   });
 });
 
 describe('an answer that the service would not give', () => {
-  test.each([301, 302, 307, 308])('does not follow a redirect with %i', async (status) => {
-    const location = `${api.url}/elsewhere`;
-    api.disturb({ status, headers: { location } });
-    const error = await errorOf(client.versions.bulk([pair]));
+  const location = 'https://elsewhere.example.com/';
 
-    expect(error).toMatchObject({ code: 'redirected', status });
-    expect(error.message).toContain(location);
-    expect(api.received).toHaveLength(1);
+  test.each<[string, number, string | { error?: string; message?: string }]>([
+    ['invalid_reply', 401, { message: 'Unauthorized' }],
+    ['invalid_reply', 403, { message: 'Forbidden' }],
+    ['route_not_found', 404, { message: 'Not Found' }],
+    ['method_not_allowed', 405, { message: 'Method Not Allowed' }],
+    ['request_too_large', 413, { message: 'Request Entity Too Large' }],
+    ['too_many_requests', 429, { message: 'Too Many Requests' }],
+    ['internal_error', 500, { message: 'Internal Server Error' }],
+    ['unavailable', 503, { message: 'Service Unavailable' }],
+    // Without the header of the service.
+    ['invalid_reply', 409, { error: 'conflict', message: 'From a proxy' }],
+    ['invalid_reply', 403, 'Blocked by the company'],
+    ...[301, 302, 307, 308].map((status) => ['redirected', status, {}] as [string, number, object]),
+  ])('becomes the error %s: %i %j', async (code, status, body) => {
+    const headers = { 'apigw-requestid': 'gw-1', ...(code === 'redirected' && { location }) };
+    api.disturb({ status, headers, body, isForeign: true });
+    const error = await errorOf(client.versions.bulk([pair], { attempts: 1 }));
+    const said = code === 'redirected' ? location : (Object(body).message ?? 'A proxy or a sign-in page may');
+
+    expect(error).toMatchObject({ code, status, message: expect.stringContaining(said), details: [] });
+    expect(error.requestId).toBe(code === 'redirected' ? undefined : 'gw-1');
   });
 
   const bodies = [

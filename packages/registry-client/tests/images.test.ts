@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import { expect, jest, test } from '@jest/globals';
 import { withoutBytes } from '../images.ts';
 
+// It encodes megabytes.
+jest.setTimeout(60_000);
+
 test('sends images in the request up to 4 MB of all together, and apart from it beyond', async () => {
   const [first, second, third] = [3_000_000, 1_000_001, 1_000_000].map((bytes) => Buffer.alloc(bytes, 'x'));
   const { body, uploads } = await withoutBytes({ start_image: first, images: [second, third] });
