@@ -22,24 +22,23 @@ const pauseMs = 25;
 const cacheControl = 'public, max-age=30';
 
 /**
- * Puts the content that `next` makes from the current one under the key. The file stays if `next` returns
+ * Puts the content that `next` makes from the current one into the file. It stays if `next` returns
  * undefined, or, with `onlyIfDifferent`, the same content: use that in a writer that doesn't follow a change.
  */
 export async function refreshFile<Content extends object>(
   context: Context,
-  key: string,
+  { key, contentType, read, write }: PublicFile<Content>,
   next: (current: Content | undefined) => Promise<Content | undefined>,
-  { onlyIfDifferent = false, format = json<Content>() }: RefreshOptions<Content> = {},
+  onlyIfDifferent = false,
 ): Promise<'written' | 'unchanged'> {
   for (let attempt = 1; attempt <= maxAttempts && Date.now() < context.deadline; attempt += 1) {
     const stored = await readText(context, key);
-    const current = stored && format.read(stored.text);
+    const current = stored && read(stored.text);
     const content = await next(current?.content);
     if (!content) return 'unchanged';
     if (onlyIfDifferent && JSON.stringify(content) === JSON.stringify(current?.content)) return 'unchanged';
-    const { contentType } = format;
     // An unreadable file is replaced, unless another writer was faster.
-    const text = format.write((current?.revision ?? 0) + 1, content);
+    const text = write((current?.revision ?? 0) + 1, content);
     const written = { key, text, contentType, cacheControl, etag: stored?.etag };
     if (await writeIfMatches(context, written)) return 'written';
     await pause(Math.random() * pauseMs * attempt);
@@ -47,13 +46,9 @@ export async function refreshFile<Content extends object>(
   throw new ApiError('unavailable', { reason: `file ${key} kept changing` });
 }
 
-interface RefreshOptions<Content> {
-  onlyIfDifferent?: boolean;
-  format?: Format<Content>;
-}
-
 /** How content is stored in a file, with the file's revision. */
-export interface Format<Content> {
+export interface PublicFile<Content> {
+  key: string;
   contentType: string;
   /** Undefined if the file has another format: it counts as absent. */
   read: (text: string) => { revision: number; content: Content } | undefined;
@@ -61,7 +56,10 @@ export interface Format<Content> {
 }
 
 /** A JSON object that has these lists. A damaged file, or one of a later release, may contain anything. */
-export function json<Content extends object>(...lists: readonly (keyof Content & string)[]): Format<Content> {
+export function json<Content extends object>(
+  key: string,
+  ...lists: readonly (keyof Content & string)[]
+): PublicFile<Content> {
   const read = (text: string) => {
     const file = parseObject(text);
     if (!file || !lists.every((name) => Array.isArray(file[name]) && file[name].every(isObject)))
@@ -70,17 +68,16 @@ export function json<Content extends object>(...lists: readonly (keyof Content &
     return { revision: Number(revision) || 0, content: content as Content };
   };
   const write = (revision: number, content: Content) => JSON.stringify({ revision, ...content });
-  return { contentType: 'application/json', read, write };
+  return { key, contentType: 'application/json', read, write };
 }
 
 /** The content of a file; undefined if the file is missing or has another format. */
 export async function readFile<Content>(
   context: Context,
-  key: string,
-  format: Format<Content>,
+  { key, read }: PublicFile<Content>,
 ): Promise<Content | undefined> {
   const stored = await readText(context, key);
-  return stored && format.read(stored.text)?.content;
+  return stored && read(stored.text)?.content;
 }
 
 /** A call and its retries end within three seconds, and one that hangs leaves time for a second one. */

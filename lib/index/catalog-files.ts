@@ -1,14 +1,8 @@
 import { json, maxFilesAtOnce, readFile, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
-import { hostNodesFormat, nodeFormat } from './node-files.ts';
-import {
-  catalogPath,
-  configPath,
-  hostNodesPath,
-  nodePath,
-  pieceOf,
-} from '@node-registry/registry-rules/index-paths';
+import { hostNodesFile, nodeFile } from './node-files.ts';
+import { catalogPath, configPath, pieceOf } from '@node-registry/registry-rules/index-paths';
 import { foldNodeId } from '@node-registry/registry-rules/names';
 import type { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import type {
@@ -23,7 +17,8 @@ import { entryOf } from '@node-registry/site/entry';
 /** The number of pieces in a new stage's catalog; `admin index rebuild` gives a larger registry more. */
 const firstPieces = 16;
 
-const pieceFormat = json<CatalogPiece>('nodes');
+export const configFile = json<IndexConfig>(configPath);
+export const pieceFile = (path: string) => json<CatalogPiece>(path, 'nodes');
 
 /**
  * The config file, created with the first publisher of a stage together with empty pieces. `change` returns
@@ -44,7 +39,7 @@ export async function updateConfig(
     config = change(current ?? config);
     return config;
   };
-  await refreshFile<IndexConfig>(context, configPath, next, { onlyIfDifferent: true });
+  await refreshFile(context, configFile, next, true);
   return config;
 }
 
@@ -52,7 +47,7 @@ export async function updateConfig(
 async function createPieces(context: Context, pieces: number): Promise<void> {
   const next = async (current: CatalogPiece | undefined) => (current ? undefined : { nodes: [] });
   const create = (_: unknown, piece: number) =>
-    refreshFile(context, catalogPath(pieces, piece), next, { format: pieceFormat });
+    refreshFile(context, pieceFile(catalogPath(pieces, piece)), next);
   await allEnded(Array.from({ length: pieces }, create));
 }
 
@@ -84,17 +79,15 @@ export function refreshPiece(
     });
     return { nodes: [...lines.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) };
   };
-  const options = { onlyIfDifferent: andOthers, format: pieceFormat };
-  return refreshFile(context, path, next, options);
+  return refreshFile(context, pieceFile(path), next, andOthers);
 }
 
 /** A node's line, from the files of the node and of its latest version, which are written before. */
 async function readLine(context: Context, nodeId: string): Promise<CatalogEntry | undefined> {
-  const node = await readFile(context, nodePath(nodeId), nodeFormat);
+  const node = await readFile(context, nodeFile(nodeId));
   const entry = node && entryOf(node);
   if (!entry) return undefined;
-  const path = hostNodesPath(nodeId, String(entry.latest_version));
-  const file = await readFile(context, path, hostNodesFormat);
+  const file = await readFile(context, hostNodesFile(nodeId, String(entry.latest_version)));
   // Otherwise, each host node written during an extraction would change the line.
   if (!file || file.host_node_extract_status === 'pending') return entry;
   const { host_node_extract_status: status, host_nodes } = file;

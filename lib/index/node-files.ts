@@ -48,9 +48,10 @@ import { renderReadme } from '@node-registry/site/readme';
  * catalog and its pages are made from these, after them.
  */
 
-export const nodeFormat = json<IndexedNode>('versions');
-export const hostNodesFormat = json<IndexedHostNodes>('host_nodes');
-export const readmeFormat = json<IndexedReadme>();
+export const nodeFile = (nodeId: string) => json<IndexedNode>(nodePath(nodeId), 'versions');
+export const hostNodesFile = (nodeId: string, label: string) =>
+  json<IndexedHostNodes>(hostNodesPath(nodeId, label), 'host_nodes');
+export const readmeFile = (nodeId: string) => json<IndexedReadme>(readmePath(nodeId));
 
 /**
  * Updates the file of a node: the named versions, or all of them. The other versions stay as they are in the
@@ -60,7 +61,7 @@ export async function refreshNode(
   context: Context,
   nodeId: string,
   labels: readonly string[] | 'all',
-  { onlyIfDifferent = labels === 'all' }: { onlyIfDifferent?: boolean } = {},
+  onlyIfDifferent = labels === 'all',
 ): Promise<'written' | 'unchanged'> {
   let leftOut: string[] = [];
   const next = async (current: IndexedNode | undefined) => {
@@ -96,7 +97,7 @@ export async function refreshNode(
     if (!current && !wasPublished) return undefined;
     return indexedNode(node, publisher, [...versions.values()], numbersRecord(numbers));
   };
-  const outcome = await refreshFile(context, nodePath(nodeId), next, { onlyIfDifferent, format: nodeFormat });
+  const outcome = await refreshFile(context, nodeFile(nodeId), next, onlyIfDifferent);
   if (leftOut.length > 0)
     throw new TooLargeForIndex(`${nodeId} has no room for the versions ${leftOut.slice(0, 20).join(', ')}.`);
   return outcome;
@@ -113,7 +114,7 @@ export function refreshHostNodes(
   context: Context,
   nodeId: string,
   label: string,
-  options: { onlyIfDifferent?: boolean } = {},
+  onlyIfDifferent = false,
 ): Promise<'written' | 'unchanged'> {
   const next = async (current: IndexedHostNodes | undefined) => {
     const [item, bans] = await get(context, nodeVersionKey(nodeId, label), hostNodeBansKey(nodeId));
@@ -124,7 +125,7 @@ export function refreshHostNodes(
     const entries = await storedHostNodes(context, version.node_id, version.version);
     return indexedHostNodes(version, entries, hostNodeBansRecord(bans));
   };
-  return refreshFile(context, hostNodesPath(nodeId, label), next, { ...options, format: hostNodesFormat });
+  return refreshFile(context, hostNodesFile(nodeId, label), next, onlyIfDifferent);
 }
 
 /**
@@ -165,7 +166,7 @@ export function refreshReadme(
   again = false,
 ): Promise<'written' | 'unchanged'> {
   const next = async (current: IndexedReadme | undefined) => {
-    const node = await readFile(context, nodePath(nodeId), nodeFormat);
+    const node = await readFile(context, nodeFile(nodeId));
     if (!node) return undefined;
     const { id: node_id = '', repository, latest_version: latest } = node;
     if (!latest) return { node_id, text: '' };
@@ -173,19 +174,12 @@ export function refreshReadme(
     if (!again && current?.version === version && current.sha256 === sha256) return current;
     const archive = await findObject(archiveKey({ nodeId: node_id, version, versionId }, sha256));
     const readme = archive && (await readReadme(archive));
-    const html = readme
-      ? renderReadme(readme.text, { path: readme.path, repository, version: { version, provenance } })
-      : '';
-    return {
-      node_id,
-      version,
-      sha256,
-      ...(readme && { path: readme.path, is_cut: readme.isCut }),
-      text: readme?.text ?? '',
-      html,
-    };
+    if (!readme) return { node_id, version, sha256, text: '', html: '' };
+    const { path, text, isCut: is_cut } = readme;
+    const html = renderReadme(text, { path, repository, version: { version, provenance } });
+    return { node_id, version, sha256, path, is_cut, text, html };
   };
-  return refreshFile(context, readmePath(nodeId), next, { onlyIfDifferent: again, format: readmeFormat });
+  return refreshFile(context, readmeFile(nodeId), next, again);
 }
 
 /** Whether anyone may read about the versions of a node: not if banned, but a withdrawn node keeps them. */
@@ -221,29 +215,21 @@ function indexedNode(
   numbers?: NumbersRecord,
 ): IndexedNode {
   const owner = pickFields(publisher, PublicPublisher);
-  const { id, status_detail, created_at } = node;
+  const { id, status_detail, created_at, latest_version } = node;
   // Nothing else that its publisher wrote.
-  const banned = { id, status: 'NodeStatusBanned', status_detail, created_at } as const;
   if (!showsVersions(node, publisher))
-    return pickFields({ ...banned, publisher: owner, versions: [] }, IndexedNode);
-  const { latest_version: _, ...view } = nodeView({ node, publisher, numbers });
-  const { downloads_90_days, downloads_by_day, versions: counts } = numbersOf(numbers);
-  const counted = (version: PublicVersion): PublicVersion => {
-    const downloads = counts[String(version.version)];
-    return { ...version, ...(downloads !== undefined && { downloads }) };
+    return { id, status: 'NodeStatusBanned', status_detail, created_at, publisher: owner, versions: [] };
+  const { versions: counts, ...sums } = numbersOf(numbers);
+  const counted = (version: PublicVersion) => ({ ...version, downloads: counts[String(version.version)] });
+  const latest = latest_version && isDownloadable(latest_version) ? publicVersion(latest_version) : undefined;
+  const shown = {
+    ...nodeView({ node, publisher, numbers }),
+    ...sums,
+    publisher: owner,
+    latest_version: latest && counted(latest),
+    versions: versions.map(counted).sort(byPrecedence),
   };
-  const { latest_version } = node;
-  const latest = latest_version && isDownloadable(latest_version) && publicVersion(latest_version);
-  return pickFields(
-    {
-      ...view,
-      publisher: owner,
-      ...(latest && { latest_version: counted(latest) }),
-      ...(downloads_90_days !== undefined && { downloads_90_days, downloads_by_day }),
-      versions: versions.map(counted).sort(byPrecedence),
-    },
-    IndexedNode,
-  );
+  return pickFields(shown, IndexedNode);
 }
 
 function byPrecedence(a: PublicVersion, b: PublicVersion): number {

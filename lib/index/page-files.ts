@@ -1,18 +1,12 @@
 import { hash } from 'node:crypto';
-import { type Format, maxFilesAtOnce, readFile, readText, refreshFile } from '../bucket/public-file.ts';
+import { maxFilesAtOnce, type PublicFile, readFile, readText, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
 import { listVersions } from '../registry/node-versions.ts';
-import {
-  hostNodesPath,
-  nodePagePath,
-  nodePath,
-  readmePath,
-  versionPagePath,
-} from '@node-registry/registry-rules/index-paths';
+import { nodePagePath, versionPagePath } from '@node-registry/registry-rules/index-paths';
 import type { IndexedNode } from '@node-registry/registry-rules/schemas/index-files';
 import { nodePage } from '@node-registry/site/node-page';
-import { hostNodesFormat, nodeFormat, readmeFormat } from './node-files.ts';
+import { hostNodesFile, nodeFile, readmeFile } from './node-files.ts';
 import { currentSite } from './site.ts';
 
 /*
@@ -27,7 +21,8 @@ interface Page {
   html: string;
 }
 
-const html: Format<Page> = {
+const pageFile = (key: string): PublicFile<Page> => ({
+  key,
   contentType: 'text/html; charset=utf-8',
   read: (text) => {
     const [, content, revision, state] = /^([\s\S]*)<!-- (\d+) (\w+) -->\n$/.exec(text) ?? [];
@@ -35,7 +30,7 @@ const html: Format<Page> = {
     return { revision: Number(revision), content: { state, html: content } };
   },
   write: (revision, { state, html }) => `${html}<!-- ${revision} ${state} -->\n`,
-};
+});
 
 /**
  * Updates the page of a node after the pages of its versions: of the named ones, or of all if the shared data
@@ -45,10 +40,9 @@ export async function refreshPages(
   context: Context,
   nodeId: string,
   labels: Iterable<string>,
-  options: { onlyIfDifferent?: boolean } = {},
+  onlyIfDifferent = false,
 ): Promise<string[]> {
-  const stored = await readText(context, nodePagePath(nodeId));
-  const known = stored && html.read(stored.text)?.content.state;
+  const known = (await readFile(context, pageFile(nodePagePath(nodeId))))?.state;
   const readNode = nodeReader(context, nodeId);
   const node = await readNode();
   if (!node) return [];
@@ -62,17 +56,13 @@ export async function refreshPages(
       const isOffered = label === undefined || node?.versions.some(({ version }) => version === label);
       if (!node || !(isOffered || current)) return undefined;
       const version = label ?? node.latest_version?.version;
-      const hostNodes =
-        version === undefined
-          ? undefined
-          : await readFile(context, hostNodesPath(nodeId, version), hostNodesFormat);
-      const readme =
-        label === undefined ? await readFile(context, readmePath(nodeId), readmeFormat) : undefined;
+      const hostNodes = version ? await readFile(context, hostNodesFile(nodeId, version)) : undefined;
+      const readme = label === undefined ? await readFile(context, readmeFile(nodeId)) : undefined;
       // The state that the pages of the versions have by now: a change made meanwhile finds another one here.
       return { state, html: nodePage(site, { node, hostNodes, readme }, label) };
     };
-    if ((await refreshFile(context, path, next, { ...options, format: html })) === 'written')
-      written.push(path);
+    const outcome = await refreshFile(context, pageFile(path), next, onlyIfDifferent);
+    if (outcome === 'written') written.push(path);
   };
   const others = known === state ? [] : await listVersions(context, nodeId);
   const all = new Set([...labels, ...others.map(({ version }) => version)]);
@@ -83,11 +73,12 @@ export async function refreshPages(
 
 /** Loads a node's file again only if it has changed: it may have 5 MB, and all of up to 2,000 pages are made from it. */
 function nodeReader(context: Context, nodeId: string): () => Promise<IndexedNode | undefined> {
+  const { key, read } = nodeFile(nodeId);
   let last: Awaited<ReturnType<typeof readText>>;
   let node: IndexedNode | undefined;
   return async () => {
-    const stored = await readText(context, nodePath(nodeId), last);
-    if (stored !== last) node = stored && nodeFormat.read(stored.text)?.content;
+    const stored = await readText(context, key, last);
+    if (stored !== last) node = stored && read(stored.text)?.content;
     last = stored;
     return node;
   };

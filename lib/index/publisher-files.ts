@@ -11,6 +11,8 @@ import { pickFields, publisherRecord, type PublisherRecord } from '../registry/r
 import { publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 
+export const publishersFile = json<Publishers>(publishersPath, 'publishers');
+
 /**
  * Updates the profiles of some publishers. One file holds all of them, because a publisher rarely changes, and
  * the lists that need them are written together.
@@ -18,7 +20,7 @@ import { get } from '../store/read.ts';
 export function refreshPublishers(
   context: Context,
   ids: readonly string[],
-  { onlyIfDifferent = false }: { onlyIfDifferent?: boolean } = {},
+  onlyIfDifferent = false,
 ): Promise<'written' | 'unchanged'> {
   const next = async (current: Publishers | undefined) => {
     const records = await get(context, ...ids.map(publisherKey));
@@ -32,8 +34,7 @@ export function refreshPublishers(
     if (!current && profiles.size === 0) return undefined;
     return { publishers: [...profiles.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) };
   };
-  const options = { onlyIfDifferent, format: json<Publishers>('publishers') };
-  return refreshFile(context, publishersPath, next, options);
+  return refreshFile(context, publishersFile, next, onlyIfDifferent);
 }
 
 function profileOf(record: PublisherRecord): PublisherProfile {

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import {
   catalogFolder,
   catalogPath,
-  configPath,
   pageRoot,
   publisherPagePath,
   publisherPages,
@@ -14,10 +13,7 @@ import {
 import { foldNodeId } from '@node-registry/registry-rules/names';
 import type {
   CatalogEntry,
-  CatalogPiece,
-  IndexConfig,
   PublisherProfile,
-  Publishers,
   TopNodes,
 } from '@node-registry/registry-rules/schemas/index-files';
 import { byUse, feed, homePage, nodesPage, publisherPage, robots, sitemap } from '@node-registry/site/lists';
@@ -28,6 +24,8 @@ import { json, maxFilesAtOnce, readFile, readText, writeIfMatches } from '../buc
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
 import { log, withLogFields } from '../log.ts';
+import { configFile, pieceFile } from './catalog-files.ts';
+import { publishersFile } from './publisher-files.ts';
 import { currentSite } from './site.ts';
 
 /*
@@ -36,6 +34,7 @@ import { currentSite } from './site.ts';
  * the next one finds changed again.
  */
 
+const topFile = json<TopNodes>(topPath, 'nodes');
 const cacheControl = 'public, max-age=30';
 /** Each adds 200 bytes to opening the search. */
 const minTop = 100;
@@ -59,7 +58,7 @@ interface Written {
 
 /** Undefined if no piece has changed since the last time. */
 async function refreshLists(context: Context): Promise<Written | undefined> {
-  const config = await readFile(context, configPath, json<IndexConfig>());
+  const config = await readFile(context, configFile);
   if (!config) return undefined;
   const { catalog_pieces: pieces } = config;
   const folder = catalogPath(pieces, 0).replace(/0\.json$/, '');
@@ -69,7 +68,7 @@ async function refreshLists(context: Context): Promise<Written | undefined> {
   const site = currentSite();
   const source = hash('sha256', JSON.stringify([site, format, ...etags.sort()])).slice(0, 16);
   const top = await readText(context, topPath);
-  if (top && json<TopNodes>('nodes').read(top.text)?.content.source === source) return undefined;
+  if (top && topFile.read(top.text)?.content.source === source) return undefined;
 
   // Before the catalog is read: a run that has read a later one writes after this, and then its files stay.
   const listed = await listObjects(context, pageRoot, [
@@ -83,12 +82,11 @@ async function refreshLists(context: Context): Promise<Written | undefined> {
   ]);
   const entries: CatalogEntry[] = [];
   await inParallel(Array(pieces).keys(), maxFilesAtOnce, async (piece) => {
-    entries.push(
-      ...((await readFile(context, catalogPath(pieces, piece), json<CatalogPiece>('nodes')))?.nodes ?? []),
-    );
+    const { nodes = [] } = (await readFile(context, pieceFile(catalogPath(pieces, piece)))) ?? {};
+    entries.push(...nodes);
   });
   entries.sort(byUse);
-  const { publishers = [] } = (await readFile(context, publishersPath, json<Publishers>('publishers'))) ?? {};
+  const { publishers = [] } = (await readFile(context, publishersFile)) ?? {};
   const files = [...pagesOf(site, entries, publishers, [...listed.keys()])];
   let [written, lost] = [0, 0];
   await inParallel(files.values(), maxFilesAtOnce, async ({ key, text, contentType }) => {

@@ -90,14 +90,16 @@ export function renderReadme(text: string, place: ReadmePlace, timeout = maxMs):
   const parsed = performance.now() - began;
   colorCode(tokens, timeout * colorShare);
   const rest = Math.max(1, timeout - parsed);
-  const rendered = within(rest, () => sanitize(markdown.parser(tokens), place));
+  const rendered = within(rest, () => sanitize(markdown.parser(tokens), { prefix: 'readme-', ...place }));
   return rendered !== undefined && rendered.length <= maxLength ? rendered : '';
 }
 
+type Place = ReadmePlace & { prefix: string };
+type Given = Record<string, string | undefined>;
+
 /** The allowed part of some HTML, with every element closed. */
-export function sanitize(source: string, place: ReadmePlace): string {
-  const open: (Written & { content: number })[] = [];
-  const prefix = place.prefix ?? 'readme-';
+function sanitize(source: string, place: Place): string {
+  const open: { name: string; end: string; content: number }[] = [];
   const used = new Map<string, number>();
   let text = '';
   let level = 2;
@@ -106,7 +108,7 @@ export function sanitize(source: string, place: ReadmePlace): string {
     const slug = slugOf(text.slice(content).replace(/<[^>]*>/g, ''));
     const count = used.get(slug) ?? 0;
     used.set(slug, count + 1);
-    const id = html` id="${prefix}${slug}${count > 0 && `-${count}`}"`;
+    const id = html` id="${place.prefix}${slug}${count > 0 && `-${count}`}"`;
     text = `${text.slice(0, content - 1)}${id.text}${text.slice(content - 1)}`;
   };
   const closeFrom = (depth: number) => {
@@ -124,10 +126,10 @@ export function sanitize(source: string, place: ReadmePlace): string {
     } else if (allowed.has(read.name)) {
       // Below the section's heading, without skipping a level.
       if (isHeading(read.name)) level = Math.min(Number(read.name[1]) + 2, level + 1, 6);
-      const written = writtenTag(read, place, level);
+      const { start, end } = writtenTag(read, place, level);
       if (!alone.has(read.name) && open.length >= maxDepth) continue;
-      text += written.start;
-      if (!alone.has(read.name)) open.push({ ...written, content: text.length });
+      text += start.text;
+      if (!alone.has(read.name)) open.push({ name: read.name, end, content: text.length });
     }
   }
   closeFrom(0);
@@ -141,8 +143,7 @@ function taskMark({ attributes: { type, checked } }: Tag): string {
 }
 
 interface Written {
-  name: string;
-  start: string;
+  start: Markup;
   end: string;
 }
 
@@ -150,48 +151,52 @@ function isHeading(name: string): boolean {
   return /^h[1-6]$/.test(name);
 }
 
-function writtenTag(tag: Tag, place: ReadmePlace, level: number): Written {
+function writtenTag(tag: Tag, place: Place, level: number): Written {
   const { name } = tag;
-  const given = Object.fromEntries(
+  const given: Given = Object.fromEntries(
     Object.entries(tag.attributes).map(([key, value]) => [key, withoutTurns(plainText(value))]),
   );
   const safe = Object.entries(given)
-    .filter(([key, value]) => Object.hasOwn(attributes, key) && attributes[key]?.test(value))
+    .filter(([key, value = '']) => Object.hasOwn(attributes, key) && attributes[key]?.test(value))
     .map(([key, value]) => html` ${key}="${value}"`);
-  const prefix = place.prefix ?? 'readme-';
   const id = given.id ?? (name === 'a' ? given.name : undefined);
   // A heading gets its id from its text.
-  if (id && !isHeading(name)) safe.push(html` id="${prefix}${slugOf(id)}"`);
+  if (id && !isHeading(name)) safe.push(html` id="${place.prefix}${slugOf(id)}"`);
   if (ownDirection.has(name) && !given.dir) safe.push(html` dir="auto"`);
-  const written = (start: Markup, own = name): Written => ({
-    name,
-    start: start.text,
-    end: alone.has(name) ? '' : `</${own}>`,
-  });
-  const source = sourceOf(place);
-  if (name === 'a') {
-    const part = given.href?.startsWith('#') ? given.href.slice(1) : undefined;
-    if (part) return written(html`<a href="#${prefix}${slugOf(decodedPart(part))}"${safe}>`);
-    const href = webAddress(given.href) ?? source?.page(given.href ?? '');
-    if (href === undefined) return written(html`<span${safe}>`, 'span');
-    return written(html`<a href="${href}"${safe} rel="noopener noreferrer nofollow">`);
-  }
-  if (name === 'img') {
-    const { src: from = '', alt } = given;
-    const src = pictureAddress(from) ?? source?.picture(from);
-    if (src !== undefined)
-      return written(html`<img src="${src}"${safe}${alt === undefined && html` alt=""`} loading="lazy">`);
-    const page = source?.page(from);
-    if (page === undefined) return written(html`${alt}`);
-    return written(html`<a href="${page}" rel="noopener noreferrer nofollow">${alt || from}</a>`);
-  }
+  if (name === 'a') return writtenLink(given, safe, place);
+  if (name === 'img') return { start: pictureOf(given, safe, place), end: '' };
   const [color = ''] = given.class?.split(' ') ?? [];
-  if (name === 'span' && codeClasses.has(color)) return written(html`<span class="${color}">`);
+  if (name === 'span' && codeClasses.has(color))
+    return { start: html`<span class="${color}">`, end: '</span>' };
   const own = isHeading(name) ? `h${level}` : name;
   if (isHeading(name)) safe.push(html` class="${name}"`);
   // If wider than a phone, they scroll by themselves, including by keyboard.
   if (name === 'pre' || name === 'table') safe.push(html` tabindex="0"`);
-  return written(html`<${own}${safe}>`, own);
+  return { start: html`<${own}${safe}>`, end: alone.has(name) ? '' : `</${own}>` };
+}
+
+/** A link to a part of the page, to the web or to a file of the repository; otherwise its text. */
+function writtenLink({ href = '' }: Given, safe: readonly Markup[], place: Place): Written {
+  const part = href.startsWith('#') ? href.slice(1) : '';
+  if (part) {
+    const start = html`<a href="#${place.prefix}${slugOf(decodedPart(part))}"${safe}>`;
+    return { start, end: '</a>' };
+  }
+  const address = webAddress(href) ?? sourceOf(place)?.page(href);
+  if (address === undefined) return { start: html`<span${safe}>`, end: '</span>' };
+  const start = html`<a href="${address}"${safe} rel="noopener noreferrer nofollow">`;
+  return { start, end: '</a>' };
+}
+
+/** A picture, a link to one that may be another by now, or its text. */
+function pictureOf({ src: from = '', alt }: Given, safe: readonly Markup[], place: Place): Markup {
+  const source = sourceOf(place);
+  const src = pictureAddress(from) ?? source?.picture(from);
+  if (src !== undefined)
+    return html`<img src="${src}"${safe}${alt === undefined && html` alt=""`} loading="lazy">`;
+  const page = source?.page(from);
+  if (page === undefined) return html`${alt}`;
+  return html`<a href="${page}" rel="noopener noreferrer nofollow">${alt || from}</a>`;
 }
 
 /** As GitHub makes them: letters, digits, hyphens and underscores. */

@@ -1,11 +1,11 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { handler } from '../../functions/write-catalog.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { publisherKey } from '../../lib/store/keys.ts';
 import { keysBelow, readObject } from '../support/bucket-objects.ts';
 import { intercept } from '../support/intercept.ts';
-import { addFollowedNode, follow, own } from '../support/index-nodes.ts';
+import { addFollowedNode, follow, own, page as text } from '../support/index-nodes.ts';
 import { addPublisher } from '../support/registry.ts';
 import { setVariables } from '../support/variables.ts';
 import '../support/in-order.ts';
@@ -13,6 +13,9 @@ import { admin } from '../support/admin.ts';
 
 const invocation = { awsRequestId: 'a-run', getRemainingTimeInMillis: () => 50_000 };
 const event = JSON.parse(readFileSync('events/write-catalog.json', 'utf8'));
+// For each node, a busy machine follows several files.
+jest.setTimeout(60_000);
+
 /** What a run wrote, with one key for all pieces of the search. */
 async function run(): Promise<string[]> {
   const written: string[] = [];
@@ -25,7 +28,6 @@ async function run(): Promise<string[]> {
   return [...new Set(written.map((key) => key.replace(/search\/\d+\.json/, 'search/')))].sort();
 }
 
-const text = async (key: string) => (await readObject(key)).text;
 const lists = ['feed.xml', 'home.html', 'nodes.html', 'robots.txt', 'search/', 'sitemap.xml'].map(
   (name) => `pages/${name}`,
 );

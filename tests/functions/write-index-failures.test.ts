@@ -7,7 +7,7 @@ import type { PublicVersion } from '@node-registry/registry-rules/schemas/index-
 import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
 import { drainQueue, eventOf } from '../../tools/local/consume-queue.ts';
 import { admin } from '../support/admin.ts';
-import { readIndexFile as read, readObject } from '../support/bucket-objects.ts';
+import { readIndexFile as read } from '../support/bucket-objects.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
 import {
@@ -17,7 +17,9 @@ import {
   addPublishedNode,
   context,
   follow,
+  linesOf,
   own,
+  page,
 } from '../support/index-nodes.ts';
 import { indexChanges } from '../support/queue.ts';
 import { addPublisher, addVersion, putItem, setFields } from '../support/registry.ts';
@@ -29,12 +31,6 @@ const { catalogPath, configPath, hostNodesPath, nodePath, pieceOf, readmePath, v
 // Of megabytes, on a busy machine.
 jest.setTimeout(60_000);
 
-async function linesOf(id: string, pieces = 16): Promise<object[]> {
-  const { content } = await read(catalogPath(pieces, pieceOf(id, pieces)));
-  return content.nodes.filter((entry: { id: string }) => entry.id === id);
-}
-
-const page = async (key: string) => (await readObject(key)).text;
 const messageOf = (keys: Key[]) => eventOf([{ id: 'a-message', body: JSON.stringify({ keys }) }]);
 
 beforeAll(async () => {

@@ -16,7 +16,7 @@ import {
 import { drainQueue } from '../../tools/local/consume-queue.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { limitPages } from '../support/admin.ts';
-import { keysBelow, readIndexFile as read, readObject } from '../support/bucket-objects.ts';
+import { keysBelow, readIndexFile as read } from '../support/bucket-objects.ts';
 import { stopDate } from '@node-registry/testing/clock';
 import { failCalls, intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
@@ -27,7 +27,9 @@ import {
   addPublishedNode,
   context,
   follow,
+  linesOf,
   own,
+  page,
   published,
 } from '../support/index-nodes.ts';
 import { indexChanges } from '../support/queue.ts';
@@ -36,7 +38,7 @@ import { streamEventOf } from '../support/table-stream.ts';
 import { finalize, publish, put } from '../support/uploads.ts';
 import { zip } from '@node-registry/testing/zip';
 
-const { catalogPath, configPath, hostNodesPath, nodePath, pieceOf, readmePath } = paths;
+const { catalogPath, configPath, hostNodesPath, nodePath, readmePath } = paths;
 
 // Of megabytes, on a busy machine.
 jest.setTimeout(60_000);
@@ -51,13 +53,6 @@ async function publishWith(id: string, version: string, readme: string | undefin
   await finalize(upload);
   await follow(nodeKey(id), nodeVersionKey(id, version));
 }
-
-async function linesOf(id: string, pieces = 16): Promise<object[]> {
-  const { content } = await read(catalogPath(pieces, pieceOf(id, pieces)));
-  return content.nodes.filter((entry: { id: string }) => entry.id === id);
-}
-
-const page = async (key: string) => (await readObject(key)).text;
 
 /** What the first publisher brings. */
 const first = new Map<string, Awaited<ReturnType<typeof read>>>();

@@ -4,6 +4,9 @@ import type { HostNodeRecord } from '../../lib/registry/records.ts';
 import { absent } from '../../lib/store/items.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { putting, write } from '../../lib/store/write.ts';
+import { catalogPath, pieceOf } from '@node-registry/registry-rules/index-paths';
+import { readIndexFile, readObject } from './bucket-objects.ts';
+import './patience.ts';
 import { addNode, addVersion } from './registry.ts';
 import { streamEventOf } from './table-stream.ts';
 
@@ -44,3 +47,11 @@ export async function addFollowedNode(id: string, publisherId = 'acme', fields: 
   await addPublishedNode(id, publisherId, fields);
   await follow(...own(id));
 }
+
+/** A node's lines in the catalog. */
+export async function linesOf(id: string): Promise<object[]> {
+  const { content } = await readIndexFile(catalogPath(16, pieceOf(id, 16)));
+  return content.nodes.filter((entry: { id: string }) => entry.id === id);
+}
+
+export const page = async (key: string) => (await readObject(key)).text;

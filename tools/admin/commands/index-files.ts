@@ -104,7 +104,6 @@ export async function rebuildIndex({ linesPerPiece = 500, progress }: Options) {
   for (const size of [catalog_pieces, pieces])
     for (let piece = 0; piece < size; piece += 1) expected.add(catalogPath(size, piece));
 
-  const options = { onlyIfDifferent: true };
   const writeNode = async (nodeId: string) => {
     const versions = await listVersions(newContext(), nodeId);
     const files = versions.map(({ version }) => hostNodesPath(nodeId, version));
@@ -115,8 +114,8 @@ export async function rebuildIndex({ linesPerPiece = 500, progress }: Options) {
     await write(readmePath(nodeId), refreshReadme(newContext(), nodeId, true));
     const labels = versions.map(({ version }) => version);
     for (const label of labels)
-      await write(hostNodesPath(nodeId, label), refreshHostNodes(newContext(), nodeId, label, options));
-    written.push(...(await refreshPages(contextOfAll(), nodeId, labels, options)));
+      await write(hostNodesPath(nodeId, label), refreshHostNodes(newContext(), nodeId, label, true));
+    written.push(...(await refreshPages(contextOfAll(), nodeId, labels, true)));
   };
   let done = 0;
   await inParallel(nodeIds.values(), nodesAtOnce, async (nodeId) => {
@@ -124,7 +123,7 @@ export async function rebuildIndex({ linesPerPiece = 500, progress }: Options) {
     done += 1;
     progress(done, nodeIds.length);
   });
-  await write(publishersPath, refreshPublishers(newContext(), await listPublishers(), options));
+  await write(publishersPath, refreshPublishers(newContext(), await listPublishers(), true));
   // Lines are made from the files of nodes.
   const removed = await removeOthers(expected, began);
   const byPiece = Map.groupBy(nodeIds, (nodeId) => pieceOf(nodeId, pieces));

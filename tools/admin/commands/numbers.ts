@@ -50,9 +50,8 @@ export const numbers = command({
       if (isChanged) changed.push(nodeId);
       named.push(nodeId);
       // An earlier run may have died between the numbers and the index.
-      const options = { onlyIfDifferent: !isChanged };
-      await refreshNode(newContext(), nodeId, [], options);
-      await refreshPages(newContext(), nodeId, [], options);
+      await refreshNode(newContext(), nodeId, [], !isChanged);
+      await refreshPages(newContext(), nodeId, [], !isChanged);
     });
     const soon = { deadline: Date.now() + catalogMs };
     const pieces = await piecesWith(soon, named);
