@@ -1,4 +1,2 @@
 // S3 ObjectCreated of the distribution's logs, and a daily schedule that adds up the counts
-import { countLogs } from '../lib/downloads/count-downloads.ts';
-
-export const handler = countLogs;
+export { countLogs as handler } from '../lib/downloads/count-downloads.ts';

@@ -1,4 +1,2 @@
 // Each minute: queues the work that is due
-import { handOverWork } from '../lib/work/hand-over.ts';
-
-export const handler = handOverWork;
+export { handOverWork as handler } from '../lib/work/hand-over.ts';

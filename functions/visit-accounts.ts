@@ -1,4 +1,2 @@
 // The queue's messages: ends what crashed requests have left open in an account
-import { visitAccounts } from '../lib/attempts/visit.ts';
-
-export const handler = visitAccounts;
+export { visitAccounts as handler } from '../lib/attempts/visit.ts';

@@ -1,4 +1,2 @@
 // The table's stream: keeps the public data of the registry as files
-import { writeIndex } from '../lib/index/stream-events.ts';
-
-export const handler = writeIndex;
+export { writeIndex as handler } from '../lib/index/stream-events.ts';

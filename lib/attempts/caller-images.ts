@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { ApiError, type ErrorDetail } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { httpRequest } from '../outgoing/http-request.ts';
-import { innermost, partsOf } from '../schemas/innermost.ts';
+import { innermost } from '../schemas/innermost.ts';
 import { imageFields } from '../schemas/paid-fields.ts';
 import { type CallerImage, countUploads, requireOpenAccount, uploadSeconds } from './uploads.ts';
 
@@ -89,8 +89,7 @@ function withImages(
   change: (text: string, path: string) => string,
   path = 'body',
 ): unknown {
-  const inner = innermost(schema);
-  const { shape, element } = partsOf(inner);
+  const { schema: inner, shape, element } = innermost(schema);
   if (typeof value === 'string') return imageFields.get(inner) ? change(value, path) : value;
   if (element && Array.isArray(value))
     return value.map((item, index) => withImages(element, item, change, `${path}.${index}`));

@@ -81,24 +81,22 @@ export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecr
 }
 
 interface SecretStore {
-  service: string;
-  endpoint: () => string | undefined;
+  endpoint: 'AWS_ENDPOINT_URL_SSM' | 'AWS_ENDPOINT_URL_SECRETS_MANAGER';
   target: string;
   request: (name: string) => object;
   read: (reply: JsonObject) => unknown;
 }
 
+/** By the services that sign for them. */
 const stores: Record<string, SecretStore> = {
   ssm: {
-    service: 'ssm',
-    endpoint: () => config.secretStore().AWS_ENDPOINT_URL_SSM,
+    endpoint: 'AWS_ENDPOINT_URL_SSM',
     target: 'AmazonSSM.GetParameter',
     request: (name) => ({ Name: name, WithDecryption: true }),
     read: ({ Parameter }) => isObject(Parameter) && Parameter.Value,
   },
   secretsmanager: {
-    service: 'secretsmanager',
-    endpoint: () => config.secretStore().AWS_ENDPOINT_URL_SECRETS_MANAGER,
+    endpoint: 'AWS_ENDPOINT_URL_SECRETS_MANAGER',
     target: 'secretsmanager.GetSecretValue',
     request: (name) => ({ SecretId: name }),
     read: ({ SecretString }) => SecretString,
@@ -108,17 +106,12 @@ const stores: Record<string, SecretStore> = {
 const maxReplyBytes = 256 * 1024;
 
 /** Reads one secret. Errors name the secret and never show it. */
-async function readSecret(store: string, name: string, use: SecretUse, timeoutMs: number): Promise<string> {
-  const { service, endpoint, target, request, read } = stores[store] as SecretStore;
-  const region = config.secretStore().AWS_REGION;
-  const url = new URL(endpoint() ?? `https://${serviceHost(service, region)}/`);
+async function readSecret(service: string, name: string, use: SecretUse, timeoutMs: number): Promise<string> {
+  const { endpoint, target, request, read } = stores[service] as SecretStore;
+  const { AWS_REGION: region, [endpoint]: address } = config.secretStore();
+  const url = new URL(address ?? `https://${serviceHost(service, region)}/`);
   const body = JSON.stringify(request(name));
-  const signer = new SignatureV4({
-    service,
-    region,
-    credentials: environmentCredentials,
-    sha256: Sha256,
-  });
+  const signer = new SignatureV4({ service, region, credentials: environmentCredentials, sha256: Sha256 });
   const { headers } = await signer.sign({
     method: 'POST',
     protocol: url.protocol,
@@ -136,13 +129,14 @@ async function readSecret(store: string, name: string, use: SecretUse, timeoutMs
     maxReplyBytes,
   });
   const content = parseObject(reply.body.toString()) ?? {};
-  const reference = `${store}:${name}`;
+  const reference = `${service}:${name}`;
   const answer = [reply.status, errorType(content)].filter(Boolean).join(' ');
   const absence = absences.get(errorType(content));
   if (absence) throw wrongSecret(`${reference} ${absence} in ${region}: ${service} answered ${answer}.`);
   const secret = reply.status === 200 ? read(content) : undefined;
   const text = typeof secret === 'string' ? secret.trim() : undefined;
-  const problem = text === undefined ? binaryProblem(content) : textProblem(text, use);
+  const binary = content.SecretBinary === undefined ? undefined : 'is binary, not text.';
+  const problem = text === undefined ? binary : problemOf(text, use);
   if (problem) throw wrongSecret(`${reference} ${problem} Store the secret alone, as plain text.`);
   if (text !== undefined) return text;
   throw new Error(`${service} answered ${answer} without a value for ${reference}.`);
@@ -159,12 +153,9 @@ function errorType({ __type }: JsonObject): string {
   return typeof __type === 'string' ? __type.replace(/^.*#/, '') : '';
 }
 
-function binaryProblem({ SecretBinary }: JsonObject): string | undefined {
-  return SecretBinary === undefined ? undefined : 'is binary, not text.';
-}
-
-function textProblem(secret: string, use: SecretUse): string | undefined {
-  if (isJsonObject(secret)) return 'is a JSON object, not the secret in it.';
+function problemOf(secret: string, use: SecretUse): string | undefined {
+  // Secrets Manager's console creates an object unless its user chooses plain text.
+  if (secret.startsWith('{') && parseObject(secret)) return 'is a JSON object, not the secret in it.';
   if (secret === '') return 'is empty.';
   return use === 'text' || isHeaderText.test(secret)
     ? undefined
@@ -181,9 +172,4 @@ function wrongSecret(sentence: string): ApiError {
   const cause = new Error(sentence);
   log('error', 'secret', describeError(cause));
   return new ApiError('internal_error', { cause, payment: 'rejected' });
-}
-
-/** Secrets Manager's console creates one unless its user chooses plain text. */
-function isJsonObject(secret: string): boolean {
-  return secret.startsWith('{') && parseObject(secret) !== undefined;
 }

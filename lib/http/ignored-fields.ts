@@ -1,7 +1,7 @@
 import { isUnset, sentBackFields } from '@node-registry/registry-rules/schemas/fields';
 import type * as z from 'zod/mini';
 import { isObject } from '../json.ts';
-import { innermost, partsOf } from '../schemas/innermost.ts';
+import { innermost } from '../schemas/innermost.ts';
 
 const maxNamed = 20;
 const maxHeaderLength = 1000;
@@ -33,8 +33,7 @@ function listOf(paths: readonly string[]): string {
 /** Runs for every request: as a generator, it made a whole endpoint take half as long again. */
 function addUnknown(schema: z.core.$ZodType, value: unknown, path: string, found: string[]): void {
   if (typeof value !== 'object' || value === null) return;
-  const inner = innermost(schema);
-  const { shape, element } = partsOf(inner);
+  const { schema: inner, shape, element } = innermost(schema);
   if (element && Array.isArray(value)) {
     for (const [index, item] of value.entries()) addUnknown(element, item, `${path}[${index}]`, found);
   } else if (shape && isObject(value)) {

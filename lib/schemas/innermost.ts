@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 
 /** The parts of a schema's definition that lead to its fields. */
-interface Definition {
+interface Definition extends z.core.$ZodTypeDef {
   shape?: Record<string, z.core.$ZodType>;
   element?: z.core.$ZodType;
   innerType?: z.core.$ZodType;
@@ -9,17 +9,16 @@ interface Definition {
   out?: z.core.$ZodType;
 }
 
-/** The schema of the object, list or value within optional ones, defaults and pipes. */
-export function innermost(schema: z.core.$ZodType): z.core.$ZodType {
-  const definition: Definition & z.core.$ZodTypeDef = schema._zod.def;
-  const { innerType, out } = definition;
-  // One side of a pipe is a function, which has no fields.
-  const inner = innerType ?? (out?._zod.def.type === 'transform' ? definition.in : out);
-  return inner ? innermost(inner) : schema;
+interface Innermost {
+  schema: z.core.$ZodType;
+  shape: Definition['shape'];
+  element: Definition['element'];
 }
 
-/** The fields of an innermost object, or the items of a list. */
-export function partsOf({ _zod }: z.core.$ZodType): Pick<Definition, 'shape' | 'element'> {
-  const definition: Definition & z.core.$ZodTypeDef = _zod.def;
-  return definition;
+/** The schema within optional ones, defaults and pipes, with the fields of its object or the items of its list. */
+export function innermost(schema: z.core.$ZodType): Innermost {
+  const { innerType, in: input, out, shape, element }: Definition = schema._zod.def;
+  // One side of a pipe is a function, which has no fields.
+  const inner = innerType ?? (out?._zod.def.type === 'transform' ? input : out);
+  return inner ? innermost(inner) : { schema, shape, element };
 }

@@ -2,33 +2,34 @@ import { type Caller, hasClaim, valuesOf } from '../caller.ts';
 import * as config from '../config.ts';
 import type { Contract, ReplyBody } from '../contract.ts';
 import { ApiError } from '../errors.ts';
-import type { Call } from '../http/endpoint.ts';
-import { type Route, route } from '../http/router.ts';
+import { type Call, endpoint } from '../http/endpoint.ts';
+import type { Route } from '../http/router.ts';
 
 type Act<C extends Contract> = (call: Call<C>) => Promise<ReplyBody<C>>;
 
-/** The routes of contracts, for people. The operator may restrict who of the issuer's users that is. */
+/** The routes of contracts, for people. */
 export function peopleRoutes<All extends Record<string, Contract>>(
   contracts: All,
   acts: { [Name in keyof All]: Act<All[Name]> },
 ): Route[] {
-  return Object.entries<Contract>(contracts).map(([name, contract]) =>
-    route(contract, async (call) => {
-      const caller: Caller | undefined = call.caller;
-      if (contract.access === 'user' && caller && !isApproved(caller))
-        throw new ApiError('forbidden', { message });
-      return (acts[name] as Act<Contract>)(call);
-    }),
-  );
+  return Object.entries<Contract>(contracts).map(([name, contract]) => {
+    const act = acts[name] as Act<Contract>;
+    const handler = endpoint(contract, async (call) => {
+      if (contract.access === 'user' && call.caller) requireApproved(call.caller);
+      return { body: await act(call) };
+    });
+    return { method: contract.method, path: contract.path, handler };
+  });
 }
 
-const message = 'The operator of this service has not opened self-service to this person.';
-
-function isApproved(caller: Caller): boolean {
+/** The operator may restrict who of the issuer's users may do this. */
+function requireApproved(caller: Caller): void {
   const wanted = config.signIn().SELF_SERVICE_CLAIM;
   // The limit of OpenID Connect. Records that name people have room for names of this length.
-  if (caller.userId.length > 255) return false;
-  return caller.isAdmin || !wanted || hasClaim(caller, wanted);
+  const isNameable = caller.userId.length <= 255;
+  if (isNameable && (caller.isAdmin || !wanted || hasClaim(caller, wanted))) return;
+  const message = 'The operator of this service has not opened self-service to this person.';
+  throw new ApiError('forbidden', { message });
 }
 
 /** The address that the issuer has verified, if the operator reads addresses. */
