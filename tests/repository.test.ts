@@ -446,7 +446,7 @@ describe('the lines', () => {
   /** Lines of each room that an issue needs beyond its base, or makes room for (below 0). */
   const changes: Record<number, number[]> = {
     // Words, interleavings, `decide` and `may`
-    55: [24, 0, 119, 11, -657],
+    55: [6, 0, 118, 11, -672],
     // Purchases
     56: [-226, 16, -7, 0, -850],
     // Work: its lanes less the sweeps, alarms
@@ -462,7 +462,7 @@ describe('the lines', () => {
     // Self-service: its routes, commands and page
     62: [2237, 289, -90, 2097, 1030],
     // Ceremony of tests, and two releases side by side
-    63: [-161, -137, 78, -729, -1951],
+    63: [-161, -137, 78, -768, -1951],
   };
   /** For all rooms at the end of the round. */
   const aim = 83_000;

@@ -83,7 +83,7 @@ async function close(
 async function listAgain(context: Context, account: AccountRecord, now: number): Promise<Outcome> {
   const [oldest] = openReservations(account);
   const { pending_since, revision } = account;
-  if (pending_since === undefined) return 'superseded';
+  if (pending_since === undefined) return 'done';
   if (oldest && pending_since === dueAt(oldest.at)) return 'done';
   const next: Changes<AccountRecord> = oldest
     ? { pending_since: dueAt(oldest.at) }
@@ -91,5 +91,6 @@ async function listAgain(context: Context, account: AccountRecord, now: number):
   const listed = updating(account, { ...next, tries: null, last_error: null }, [
     oldest ? ['pending_since', '=', pending_since] : ['revision', '=', revision],
   ]);
-  return (await write(context, listed)) ? 'done' : 'superseded';
+  await write(context, listed);
+  return 'done';
 }

@@ -127,6 +127,6 @@ async function end(
   const now = Date.now();
   const delivered_at = result === 'delivered' ? timeText(now) : undefined;
   const changes = { ...why, ...owesNothing, result, ttl: ttlFrom(now), delivered_at };
-  const isWritten = await write(context, updating(record, changes, undelivered));
-  return isWritten ? 'done' : 'superseded';
+  await write(context, updating(record, changes, undelivered));
+  return 'done';
 }

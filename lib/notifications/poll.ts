@@ -49,7 +49,8 @@ function takeReply(context: Context, task: TaskRecord, taskId: string, body: str
 
 async function move(context: Context, task: TaskRecord, changes: Changes<TaskRecord>): Promise<Outcome> {
   const asRead = [['pending_since', '=', task.pending_since]] as const;
-  return (await write(context, updating(task, changes, asRead))) ? 'done' : 'superseded';
+  await write(context, updating(task, changes, asRead));
+  return 'done';
 }
 
 const notHeardOf =

@@ -5,7 +5,7 @@ import { type Beside, decide, type Found } from '../store/decide.ts';
 import { type Changes, onRevision, withChanges } from '../store/items.ts';
 import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { updating } from '../store/write.ts';
-import { lanes, owesNothing, timeText } from '../work/lanes.ts';
+import { lanes, owe, timeText } from '../work/lanes.ts';
 import { change, changeOf, changeVersion, changeVersions, existingNode } from './changes.ts';
 import { owesAlignment } from './intents.ts';
 import { showsLatest, versionWrites } from './node-versions.ts';
@@ -109,28 +109,22 @@ type Bans = NonNullable<NodeVersionRecord['bans']>;
 
 /** Undefined if it has exactly these bans. */
 function bansTo(current: NodeVersionRecord, bans: Bans): Changes<NodeVersionRecord> | undefined {
-  const { bans: before = {}, before_ban, pending_shard, pending_since } = current;
+  const { bans: before = {}, before_ban, status, status_reason, status_reason_code } = current;
   if (isDeepStrictEqual(before, bans)) return undefined;
   if (Object.keys(bans).length === 0)
     return {
       status_reason: null,
       status_reason_code: null,
       ...before_ban,
-      // What it owed is done now: a ban may last longer than any look back.
-      ...(before_ban?.pending_since && { pending_since: new Date().toISOString(), tries: 0 }),
+      // Its archive may be there already.
+      ...(before_ban?.status === pending && owe('finalize', current, current.publisher_id, Date.now())),
       bans: null,
       before_ban: null,
     };
-  const { status, status_reason, status_reason_code } = current;
   return {
     ...banFields(bans),
-    ...(!before_ban && lookedAtLater(current)),
-    before_ban: before_ban ?? {
-      status,
-      ...(status_reason !== undefined && { status_reason, status_reason_code }),
-      ...(pending_shard !== undefined && { pending_shard }),
-      ...(pending_since !== undefined && { pending_since }),
-    },
+    ...(status === pending && lookedAtLater(current)),
+    before_ban: before_ban ?? { status, status_reason, status_reason_code },
   };
 }
 
@@ -138,8 +132,7 @@ function bansTo(current: NodeVersionRecord, bans: Bans): Changes<NodeVersionReco
  * A finalizer that runs may copy an archive after it was looked for, and die. So a version that waits for its archive is
  * looked at again once none can that didn't know the ban. An earlier message doesn't count.
  */
-function lookedAtLater({ status, tries = 0 }: NodeVersionRecord): Changes<NodeVersionRecord> {
-  if (status !== pending) return owesNothing;
+function lookedAtLater({ tries = 0 }: NodeVersionRecord): Changes<NodeVersionRecord> {
   return { pending_since: timeText(Date.now() + lanes.finalize.leaseSeconds * 1000), tries: tries + 1 };
 }
 

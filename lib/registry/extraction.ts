@@ -8,7 +8,7 @@ import { type Changes, type Item, onRevision, withChanges } from '../store/items
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { updating, type Write } from '../store/write.ts';
-import { isIn, owesNothing } from '../work/lanes.ts';
+import { owesNothing } from '../work/lanes.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,
@@ -132,8 +132,7 @@ export function finishExtraction(
     };
     const at = new Date(now).toISOString();
     const extraction = { by, at, nodes: nodes.size, open_fields: openFields, tags: added };
-    const listing = givenUp ?? (isIn('extract', version) && owesNothing);
-    const changes = { ...shown, extraction, ...listing };
+    const changes = { ...shown, extraction, ...(givenUp ?? owesNothing) };
     const writes: Write[] = [updating(version, changes, onRevision(version))];
     const node = nodeRecord(found.node);
     if (node?.latest_version?.id === archive.id) {

@@ -2,20 +2,18 @@ import type { StatusReasonCode } from '@node-registry/registry-rules/schemas/nod
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { log } from '../log.ts';
-import { decide } from '../store/decide.ts';
+import { decide, type Found } from '../store/decide.ts';
 import { type Changes, onRevision } from '../store/items.ts';
 import {
   begunVersionsKey,
   keyOf,
   nodeKey,
-  nodeVersionKey,
   personalAccessTokenKey,
   publisherKey,
   trustKey,
 } from '../store/keys.ts';
-import { get } from '../store/read.ts';
 import { updating, write } from '../store/write.ts';
-import { laneOf, lanes, nextLook, owe, owesNothing, type Owing, timeText } from '../work/lanes.ts';
+import { lanes, nextLook, owe, type Owing, timeText } from '../work/lanes.ts';
 import { sendSoon } from '../work/send.ts';
 import { versionWrites } from './node-versions.ts';
 import { type AnswerOf, closedBy } from './may.ts';
@@ -31,10 +29,10 @@ import {
 } from './records.ts';
 
 /*
- * The states of a version once it is registered. It owes the lane `finalize` until its node shows it, then `extract`:
+ * The states of a version once it is registered. A pending one owes the lane `finalize`, then `extract`:
  *
- *   pending ──activate──> active ──finishPublishing──> active, owes its extraction
- *     │  ▲                            one transaction moves latest_version, and what is owed
+ *   pending ──activate──> active, shown by its node if it is the latest, owes its extraction
+ *     │  ▲
  *     │  └── reject, waitOn
  *     └── dropVersion, a day after its publish
  *
@@ -43,7 +41,7 @@ import {
  */
 
 /** Why a version stays pending, for a program and for its publisher. */
-interface PendingReason {
+export interface PendingReason {
   status_reason_code: StatusReasonCode;
   status_reason: string;
 }
@@ -61,30 +59,40 @@ export function wasRejected({ rejected_objects = [] }: NodeVersionRecord, object
   return rejected_objects.includes(objectVersion) || rejected_objects.length >= maxRejections;
 }
 
+/** All that a version's activation depends on. */
+function readsOf({ publisher_id, node_id, token_hash = '', trust_id, ...version }: NodeVersionRecord) {
+  return {
+    version: keyOf(version),
+    node: nodeKey(node_id),
+    publisher: publisherKey(publisher_id),
+    credential:
+      trust_id === undefined
+        ? personalAccessTokenKey(publisher_id, token_hash)
+        : trustKey(publisher_id, trust_id),
+  };
+}
+
 /** The reason, apart from its archive, that keeps a version from becoming active. `superseded` if it has changed. */
-export async function obstacleTo(
+export function obstacleTo(
   context: Context,
   before: NodeVersionRecord,
 ): Promise<PendingReason | 'superseded' | undefined> {
-  const { publisher_id, node_id, token_hash = '', trust_id } = before;
-  const [version, node, publisher, credential] = await get(
-    context,
-    keyOf(before),
-    nodeKey(node_id),
-    publisherKey(publisher_id),
-    trust_id === undefined
-      ? personalAccessTokenKey(publisher_id, token_hash)
-      : trustKey(publisher_id, trust_id),
-  );
-  if (!isAwaited(nodeVersionRecord(version), before)) return 'superseded';
-  const found = {
-    publisher: publisherRecord(publisher),
-    usedCredential: credentialRecord(credential),
-    node: nodeRecord(node),
-    version: before,
-  };
-  const answer = closedBy(undefined, 'activate version', found);
-  return answer && pendingBecause(...obstacles[answer](trust_id === undefined));
+  return decide(context, { first: readsOf(before) }, (found) => ({ result: obstacleIn(found, before) }));
+}
+
+function obstacleIn(
+  found: Found<ReturnType<typeof readsOf>>,
+  before: NodeVersionRecord,
+): PendingReason | 'superseded' | undefined {
+  const version = nodeVersionRecord(found.version);
+  if (!isAwaited(version, before)) return 'superseded';
+  const answer = closedBy(undefined, 'activate version', {
+    publisher: publisherRecord(found.publisher),
+    usedCredential: credentialRecord(found.credential),
+    node: nodeRecord(found.node),
+    version,
+  });
+  return answer && pendingBecause(...obstacles[answer](version?.trust_id === undefined));
 }
 
 function isAwaited(version: NodeVersionRecord | undefined, before: NodeVersionRecord): boolean {
@@ -176,67 +184,57 @@ export function dropVersion(context: Context, before: NodeVersionRecord, why?: s
   });
 }
 
-/**
- * Node, publisher and credential are read right before the write, but aren't part of it: a transaction that
- * checks them would make all uploads of a publisher or of a token wait for each other. A ban is written
- * before the versions that it bans, and ends what each of those owes. So an activation that read the
- * earlier state fails its condition or is banned a moment later. A credential revoked, or a node withdrawn,
- * in that moment stays so after it.
- */
+type Published = Pick<NodeVersionRecord, 'archive_key' | 'size_bytes' | 'sha256'>;
+
+/** Makes a version active, and has its host nodes read. False if it may not become active, or has changed. */
 export async function activate(
   context: Context,
   version: NodeVersionRecord,
-  archive: Pick<NodeVersionRecord, 'archive_key' | 'size_bytes' | 'sha256'>,
+  archive: Published,
 ): Promise<boolean> {
-  if (await obstacleTo(context, version)) return false;
-  const changes: Changes<NodeVersionRecord> = {
-    status: 'NodeVersionStatusActive',
-    status_reason: null,
-    status_reason_code: null,
-    ...archive,
-    upload_id: null,
-    rejected_objects: null,
-    published_at: new Date().toISOString(),
-  };
-  const activated = updating(version, changes, [
-    ['id', '=', version.id],
-    ['status', '=', pending],
-    ['upload_id', '=', version.upload_id],
-  ]);
-  return write(context, activated);
-}
-
-/** Updates the node's latest_version after an upload, and has the version's host nodes read. */
-export async function finishPublishing(context: Context, nodeId: string, version: string): Promise<void> {
-  const owing = await moveLatest(context, nodeId, version).catch((error: unknown) => {
+  const { publisher_id: publisherId, node_id: nodeId, version: label } = version;
+  const owing = await activation(context, version, archive).catch((error: unknown) => {
     // Concurrent edits that fit alone can leave no room for another latest version: the node keeps its own.
     if (!(error instanceof ApiError) || error.code !== 'record_too_large') throw error;
-    log('warn', 'latest_version_too_large', { node_id: nodeId, version });
-    return moveLatest(context, nodeId, version, false);
+    log('warn', 'latest_version_too_large', { node_id: nodeId, version: label });
+    return activation(context, version, archive, false);
   });
-  if (owing) await sendSoon(context, 'extract', owing);
+  if (!owing) return false;
+  const isForgotten = forgetPending(context, { publisherId, nodeId, version: label });
+  await Promise.all([isForgotten, sendSoon(context, 'extract', owing)]);
+  return true;
 }
 
-/** The version, if it owes an extraction since then. */
-function moveLatest(
+/**
+ * One transaction makes a version active, has its node show the latest one, and owes the extraction. Publisher and
+ * credential are read right before, but aren't part of it: a transaction that checks them would make all uploads of a
+ * publisher or of a token wait for each other. A ban is written before the versions that it bans. So an activation that
+ * read the earlier state fails its condition or is banned a moment later. A credential revoked in that moment stays so
+ * after it.
+ */
+function activation(
   context: Context,
-  nodeId: string,
-  label: string,
+  before: NodeVersionRecord,
+  archive: Published,
   isShown = true,
 ): Promise<Owing | undefined> {
-  const first = { version: nodeVersionKey(nodeId, label), node: nodeKey(nodeId) };
-  return decide(context, { first }, (found) => {
+  return decide(context, { first: readsOf(before) }, (found, { now }) => {
     const [version, node] = [nodeVersionRecord(found.version), nodeRecord(found.node)];
-    if (!version || !node || laneOf(version) !== 'finalize' || version.status === pending)
-      return { result: undefined };
-    const isDue = version.host_node_extract_status === 'pending';
-    const owing = isDue ? owe('extract', version, version.publisher_id) : undefined;
-    const changes = owing ?? owesNothing;
+    if (!version || !node || obstacleIn(found, before)) return { result: undefined };
+    const owing = owe('extract', version, version.publisher_id);
+    const changes: Changes<NodeVersionRecord> = {
+      status: 'NodeVersionStatusActive',
+      status_reason: null,
+      status_reason_code: null,
+      ...archive,
+      upload_id: null,
+      rejected_objects: null,
+      published_at: new Date(now).toISOString(),
+      ...owing,
+    };
     const writes = isShown
       ? versionWrites(node, [], [{ before: version, changes }])
       : [updating(version, changes, onRevision(version))];
-    const upload = { publisherId: version.publisher_id, nodeId, version: label };
-    const beside = [() => forgetPending(context, upload)];
-    return { writes, beside, result: owing && { ...keyOf(version), ...owing } };
+    return { writes, result: { ...keyOf(version), ...owing } };
   });
 }

@@ -54,13 +54,13 @@ export async function endIntent(
   { pk, sk, intent, again_at }: Aligned,
   againAt = again_at === undefined ? 0 : Date.parse(again_at),
 ): Promise<Outcome> {
-  if (intent === undefined) return 'superseded';
+  if (intent === undefined) return 'done';
   const isOver = againAt <= Date.now();
   // Others may still work for it.
   const over_at = sk === 'NODE' ? timeText(Date.now() + leaseMs) : null;
   const changes = isOver
     ? { ...owesNothing, intent: null, only: null, aligned_to: null, again_at: over_at, last_error: null }
     : { pending_since: timeText(againAt), tries: 0, intent: randomUUID(), aligned_to: null };
-  const isWritten = await write(context, updating<Aligned>({ pk, sk }, changes, [['intent', '=', intent]]));
-  return isWritten ? 'done' : 'superseded';
+  await write(context, updating<Aligned>({ pk, sk }, changes, [['intent', '=', intent]]));
+  return 'done';
 }

@@ -162,7 +162,8 @@ export interface NodeVersionRecord extends Stored, VersionCopy, Omit<Owing, keyo
   rejected_objects?: readonly string[];
   /** The reasons for its bans, by the banned subject: it stays banned until the last of them is lifted. */
   bans?: Partial<Record<BanSubject, string>>;
-  before_ban?: BeforeBan;
+  /** The state that lifting its last ban brings back. */
+  before_ban?: Shown;
   /** The state that its restoration brings back. */
   before_withdrawal?: Shown;
   /** The result of the last extraction of host nodes. */
@@ -193,9 +194,6 @@ interface Shown {
   status_reason?: string | undefined;
   status_reason_code?: StatusReasonCode | undefined;
 }
-
-/** The fields that a ban puts aside, and that lifting it restores. */
-type BeforeBan = Shown & Pick<NodeVersionRecord, 'pending_shard' | 'pending_since'>;
 
 /** The versions that a publisher began to publish, and when, in milliseconds; and its new nodes of a day. */
 export interface BegunRecord extends Key, Partial<Record<`v@${string}` | `nodes:${string}`, number>> {

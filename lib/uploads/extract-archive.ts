@@ -12,9 +12,7 @@ import {
   writeHostNodes,
 } from '../registry/extraction.ts';
 import type { NodeVersionRecord } from '../registry/records.ts';
-import { onRevision } from '../store/items.ts';
-import { updating, write } from '../store/write.ts';
-import { lanes, owesNothing } from '../work/lanes.ts';
+import { lanes } from '../work/lanes.ts';
 import { type Outcome, worker } from '../work/worker.ts';
 
 /** Reads the host nodes from a published archive, and writes them. One archive takes the function's memory. */
@@ -45,11 +43,6 @@ type ExtractionResult = FoundHostNodes['status'] | 'missing' | 'superseded' | 'i
 
 async function extract(context: Context, version: NodeVersionRecord): Promise<Outcome> {
   note({ node_id: version.node_id, version: version.version, key: version.archive_key });
-  // Read during a ban, which had put aside that it was owed.
-  if (version.extraction && version.extraction.by >= extractor) {
-    const ended = updating(version, owesNothing, onRevision(version));
-    return (await write(context, ended)) ? 'done' : 'superseded';
-  }
   const started = performance.now();
   const outcome = await extractArchive(context, version);
   log('info', 'extraction', { outcome, ms: Math.round(performance.now() - started) });
@@ -57,7 +50,7 @@ async function extract(context: Context, version: NodeVersionRecord): Promise<Ou
   if (outcome === 'missing') return { again: { last_error: 'The bucket has no such archive.' } };
   if (outcome === 'interrupted')
     return { again: { host_node_extract_reason: unended(version.tries ?? 1, 'It is tried again') } };
-  return outcome === 'superseded' ? outcome : 'done';
+  return 'done';
 }
 
 async function extractArchive(context: Context, version: NodeVersionRecord): Promise<ExtractionResult> {

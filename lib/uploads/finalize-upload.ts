@@ -10,9 +10,9 @@ import { denyIfBanned } from '../registry/denied-archives.ts';
 import {
   activate,
   dropVersion,
-  finishPublishing,
   isOverdue,
   obstacleTo,
+  type PendingReason,
   reject,
   wasRejected,
   waitOn,
@@ -44,16 +44,14 @@ type UploadResult =
   | 'closed'
   /** It has waited for a day. */
   | 'dropped'
-  /** It has its archive; `completed` if only its node did not show it yet. */
   | 'published'
-  | 'completed'
   /** These bytes were rejected, now or before, or the URL is used up. Another archive may have arrived meanwhile. */
   | 'rejected'
   | 'rejected_before'
   /** It has changed meanwhile. */
   | 'superseded';
 
-const isOver: ReadonlySet<UploadResult> = new Set(['waiting', 'closed', 'dropped', 'published', 'completed']);
+const isOver: ReadonlySet<UploadResult> = new Set(['waiting', 'closed', 'dropped', 'published']);
 
 /** Publishes the archive that a version waits for, or records why it was rejected. Several may do so at the same time. */
 export async function finalizeUpload(context: Context, version: NodeVersionRecord): Promise<Outcome> {
@@ -61,8 +59,7 @@ export async function finalizeUpload(context: Context, version: NodeVersionRecor
   note({ publisher_id, node_id, version: label, token_id, trust_id });
   if (version.bans) return endBanned(context, version);
   const started = performance.now();
-  const object =
-    version.status === pending ? await findObject(stagingKey(awaitedUpload(version))) : undefined;
+  const object = await findObject(stagingKey(awaitedUpload(version)));
   const outcome = await finalize(context, version, object);
   const ms = Math.round(performance.now() - started);
   log('info', 'upload', { outcome, ms, ...(object && { lag_ms: Date.now() - object.arrivedAt }) });
@@ -72,8 +69,8 @@ export async function finalizeUpload(context: Context, version: NodeVersionRecor
 /** A finalizer that died may have copied its archive after the ban looked for it. */
 async function endBanned(context: Context, version: NodeVersionRecord): Promise<Outcome> {
   await denyIfBanned(context, version);
-  const ended = updating(version, owesNothing, onRevision(version));
-  return (await write(context, ended)) ? 'done' : 'superseded';
+  await write(context, updating(version, owesNothing, onRevision(version)));
+  return 'done';
 }
 
 async function finalize(
@@ -81,19 +78,7 @@ async function finalize(
   version: NodeVersionRecord,
   object: StoredObject | undefined,
 ): Promise<UploadResult> {
-  if (version.status !== pending) {
-    await finishPublishing(context, version.node_id, version.version);
-    return 'completed';
-  }
-  const reason = object && (await obstacleTo(context, version));
-  if (reason === 'superseded') return reason;
-  if (!object || reason) {
-    if (isOverdue(version))
-      return (await dropVersion(context, version, reason?.status_reason_code)) ? 'dropped' : 'superseded';
-    note({ reason: reason?.status_reason_code });
-    if (!(await waitOn(context, version, reason))) return 'superseded';
-    return reason ? 'closed' : 'waiting';
-  }
+  if (!object) return wait(context, version, 'waiting');
   note({ key: object.key, size_bytes: object.sizeBytes });
   if (wasRejected(version, object.versionId)) {
     await deleteObject(object);
@@ -111,6 +96,19 @@ async function finalize(
   }
 }
 
+/** Until the next look, or not any longer. */
+async function wait(
+  context: Context,
+  version: NodeVersionRecord,
+  outcome: 'waiting' | 'closed',
+  reason?: PendingReason,
+): Promise<UploadResult> {
+  const why = reason?.status_reason_code;
+  if (isOverdue(version)) return (await dropVersion(context, version, why)) ? 'dropped' : 'superseded';
+  note({ reason: why });
+  return (await waitOn(context, version, reason)) ? outcome : 'superseded';
+}
+
 /** Throws what is wrong with the archive. */
 async function publish(
   context: Context,
@@ -118,15 +116,16 @@ async function publish(
   object: StoredObject,
 ): Promise<UploadResult> {
   const { sha256 } = await checkArchive(object, config.archives().MAX_ARCHIVE_BYTES);
+  // After the check: a ban meanwhile marked only the archives that it found, and the publisher can compute this one's URL.
+  const obstacle = await obstacleTo(context, version);
+  if (obstacle === 'superseded') return obstacle;
+  if (obstacle) return wait(context, version, 'closed', obstacle);
   const archive_key = archiveKey(awaitedUpload(version), sha256);
-  // A ban during the check marked only the archives that it found, and the publisher can compute this one's URL.
-  if (await obstacleTo(context, version)) return 'superseded';
   await copyOnce(object, archive_key);
   if (!(await activate(context, version, { archive_key, size_bytes: object.sizeBytes, sha256 }))) {
     await denyIfBanned(context, version);
     return 'superseded';
   }
-  await finishPublishing(context, version.node_id, version.version);
   await removeAll(context, object.key);
   return 'published';
 }

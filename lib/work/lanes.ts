@@ -41,7 +41,7 @@ const hours = 3600;
 export const lanes = {
   finalize: {
     function: 'finalizeUpload',
-    item: 'version that waits for its archive, or that its node doesn’t show yet',
+    item: 'version that waits for its archive',
     shards: 4,
     leaseSeconds: 330,
     waitSeconds: [10, minutes, 5 * minutes, 30 * minutes, hours, 2 * hours],

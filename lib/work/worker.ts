@@ -20,11 +20,11 @@ import {
 import { send, sendSoon } from './send.ts';
 
 /**
- * What a handler says happened. `done`: the item owes nothing any more, or at another time. `more`: progress was made,
- * or it waits for others, and continues soon; that is no try. `again`: nothing was done, as if it had thrown; with why,
- * in fields of the item, and whether no try can succeed. `superseded`: somebody else's write was faster.
+ * What a handler says happened. `done`: the item owes nothing any more, or at another time, or somebody else's write was
+ * faster. `more`: progress was made, or it waits for others, and continues soon; that is no try. `again`: nothing was
+ * done, as if it had thrown; with why, in fields of the item, and whether no try can succeed.
  */
-export type Outcome = 'done' | 'more' | 'superseded' | 'again' | Failure;
+export type Outcome = 'done' | 'more' | 'again' | Failure;
 
 interface Failure {
   again: object;
@@ -129,7 +129,7 @@ class Worker<Item extends Owing> {
       this.#log('error', 'failed', { tries: tries + 1, ...key, ...describeError(error) });
       return { again: { last_error: String(error) } };
     });
-    if (outcome === 'done' || outcome === 'superseded') return;
+    if (outcome === 'done') return;
     if (outcome === 'more') await this.#repeat(context, item, { tries }, moreSeconds);
     else await this.#fail(context, item, outcome === 'again' ? undefined : outcome);
   }

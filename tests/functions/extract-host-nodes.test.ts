@@ -217,12 +217,3 @@ describe('a try that does not end', () => {
     });
   });
 });
-
-test('ends what a ban had put aside, if the archive was read during it', async () => {
-  const upload = await publishPack('extracted-in-ban', pack(['Banned']));
-  await setFields(nodeVersionKey('extracted-in-ban', '1.0.0'), { extraction: { by: extractor } });
-  await handler(workEvent(upload), context);
-
-  expect(await storedVersion('extracted-in-ban', '1.0.0')).not.toHaveProperty('pending_shard');
-  expect(lines('extraction')).toEqual([]);
-});

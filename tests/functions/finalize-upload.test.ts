@@ -4,7 +4,6 @@ import { handler } from '../../functions/finalize-upload.ts';
 import { deleteObject, findObject, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl, stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { latestHistory, ownersView } from '../../lib/registry/changes.ts';
-import { finishPublishing } from '../../lib/registry/finalizing.ts';
 import type { Item } from '../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
@@ -72,10 +71,6 @@ describe('an archive that arrived', () => {
     expect(await storedNode('arrives')).toMatchObject({
       latest_version: { version: '1.0.0', sha256: sha256(archive), archive_key: version.archive_key },
     });
-    // A slower finalizer leaves the extraction that has begun.
-    await setFields(nodeVersionKey('arrives', '1.0.0'), { tries: 3 });
-    await finishPublishing({ deadline: Date.now() + 9_000 }, 'arrives', '1.0.0');
-    expect(await storedVersion('arrives', '1.0.0')).toMatchObject({ tries: 3 });
   });
 
   test('is denied at once if a ban comes right before its copy', async () => {
@@ -354,18 +349,17 @@ describe('a version that waits', () => {
     expect(lines('latest_version_too_large')).toMatchObject([{ level: 'warn', node_id: 'grown' }]);
   });
 
-  test.each<[string, Buffer | undefined, number, why: string | undefined, node?: Item, own?: Item]>([
+  test.each<[string, Buffer | undefined, number, why: string | undefined, node?: Item]>([
     ['without an archive', undefined, 0, 'awaiting_upload'],
     ['with one for a node that is withdrawn', archive, 1, 'node_deleted', { status: 'NodeStatusDeleted' }],
     ['with one whose checks died', archive, 7, 'check failed'],
     ['unless its message was lost', archive, 0, undefined],
     ['unless a check failed in an outage', archive, 1, undefined],
-    ['unless it is published, and only its node can’t show it', undefined, 7, undefined, {}, active],
-  ])('is dropped after a day, %s', async (_, bytes, tries, why, node = {}, own = {}) => {
+  ])('is dropped after a day, %s', async (_, bytes, tries, why, node = {}) => {
     const nodeId = `day-${tries}-${why?.slice(0, 5)}`;
     const upload = await publish(nodeId, '1.0.0');
     if (bytes) await put(upload, bytes);
-    await setFields(nodeVersionKey(nodeId, '1.0.0'), { tries, ...own });
+    await setFields(nodeVersionKey(nodeId, '1.0.0'), { tries });
     await setFields(nodeKey(nodeId), node);
     await age(upload, day);
     const calls: string[] = [];

@@ -78,7 +78,7 @@ describe('the hand-over', () => {
     await handOver();
 
     expect(queue.bodies).toEqual([messageOf(item), messageOf(item)]);
-    expect(await run('superseded')).toHaveLength(1);
+    expect(await run('done')).toHaveLength(1);
   });
 
   test('writes a heartbeat, of which the index leaves a line with its lag', async () => {

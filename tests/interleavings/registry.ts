@@ -135,7 +135,7 @@ export const registry: Room = {
     'ban of a version | upload event | meet | 4',
     'withdrawal of a version | upload event | meet | 3',
     // Nobody looked for an archive that was copied after the ban had.
-    'try of an upload | ban of a node | last | 8',
+    'try of an upload | ban of a node | last | 7',
     // An unban that died had made the archive readable again.
     'unban of a node | ban of a node | last | 8',
     'unban of a node | align, ban of a node | last | 8',

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32, createInflateRaw, inflateRawSync, type InputType, type ZlibOptions } from 'node:zlib';
 import { parseExtraFields } from 'yauzl';
-import { type ArchiveFile, ByteSource, localHeader } from './archive-file.ts';
+import { type ArchiveFile, ArchiveReader, localHeader } from './archive-file.ts';
 import {
   ArchiveProblem,
   damaged,
@@ -31,37 +31,38 @@ export async function checkArchive(
       `it has ${file.sizeBytes} bytes, and ${maxBytes} are allowed. Leave large files out.`,
     );
   }
-  const directory = await readDirectory(file);
-  return { sha256: await readContent(await file.stream(), directory), entries: directory.entries };
+  const reader = new ArchiveReader(file);
+  const directory = await readDirectory(reader);
+  await checkContent(reader, directory);
+  return { sha256: await digestOf(file), entries: directory.entries };
 }
 
-/**
- * Reads the whole archive once, front to back, like programs that unpack while they download. Returns its
- * digest, and checks that every entry matches the directory. Writes nothing.
- */
-async function readContent(chunks: AsyncIterable<Uint8Array>, directory: Directory): Promise<string> {
+async function digestOf(file: ArchiveFile): Promise<string> {
   const hash = createHash('sha256');
-  const source = new ByteSource(chunks, (chunk) => hash.update(chunk));
-  try {
-    const entries = directory.entries.toSorted((a, b) => a.offset - b.offset);
-    for (const [index, entry] of entries.entries()) {
-      await readEntry(source, entry, entries[index + 1]?.offset ?? directory.start);
-    }
-    await source.drain();
-  } finally {
-    await source.close();
+  let bytes = 0;
+  for await (const chunk of await file.stream()) {
+    hash.update(chunk);
+    bytes += chunk.length;
   }
+  if (bytes !== file.sizeBytes) throw new Error(`The stream had ${bytes} of ${file.sizeBytes} bytes.`);
   return hash.digest('hex');
 }
 
+/** Reads all entries, front to back, like programs that unpack while they download. Writes nothing. */
+async function checkContent(reader: ArchiveReader, { entries, start }: Directory): Promise<void> {
+  const inOrder = entries.toSorted((a, b) => a.offset - b.offset);
+  if (inOrder[0]?.offset !== 0) throw hiddenBytes();
+  for (const [index, entry] of inOrder.entries())
+    await checkEntry(reader, entry, inOrder[index + 1]?.offset ?? start);
+}
+
 /** An entry must fill the archive from its own offset to the next one's. */
-async function readEntry(source: ByteSource, entry: ArchiveEntry, next: number): Promise<void> {
-  if (entry.offset !== source.position) throw hiddenBytes();
-  await readLocalHeader(source, entry, next);
-  const between = next - source.position - entry.packedBytes;
-  if (between < 0) throw overlapping(entry.name);
-  await readData(source, entry);
-  await readDescriptor(source, entry, between);
+async function checkEntry(reader: ArchiveReader, entry: ArchiveEntry, next: number): Promise<void> {
+  const start = await checkLocalHeader(reader, entry, next);
+  const end = start + entry.packedBytes;
+  if (end > next) throw overlapping(entry.name);
+  await checkData(reader, entry, start);
+  await checkDescriptor(reader, entry, end, next);
 }
 
 /*
@@ -74,32 +75,41 @@ const descriptor = 0x08074b50;
 /** The second form has a signature, which the format makes optional. */
 const descriptorBytes = { bare: 12, signed: 16 } as const;
 
-/** Reads up to the start of the entry's data. The next entry begins at `next`. */
-async function readLocalHeader(source: ByteSource, entry: ArchiveEntry, next: number): Promise<void> {
-  if (source.position + localHeader.bytes > next) throw overlapping(entry.name);
-  const header = await source.take(localHeader.bytes);
+/** Returns where the entry's data begin. */
+async function checkLocalHeader(reader: ArchiveReader, entry: ArchiveEntry, next: number): Promise<number> {
+  const end = entry.offset + localHeader.bytes;
+  if (end > next) throw overlapping(entry.name);
+  const header = await reader.bytesAt(entry.offset, localHeader.bytes);
   if (header.readUInt32LE(0) !== localHeader.signature) throw damaged(entry.name);
   checkVersionNeeded(entry.name, header.readUInt16LE(4));
-  const [nameBytes, extraBytes] = [header.readUInt16LE(26), header.readUInt16LE(28)];
-  if (source.position + nameBytes + extraBytes > next) throw overlapping(entry.name);
-  const name = await source.take(nameBytes);
-  checkNames(entry, name, await source.take(extraBytes));
+  const extraAt = end + header.readUInt16LE(26);
+  const start = extraAt + header.readUInt16LE(28);
+  if (start > next) throw overlapping(entry.name);
+  const name = await reader.bytesAt(end, extraAt - end);
+  checkNames(entry, name, await reader.bytesAt(extraAt, start - extraAt));
   if (header.readUInt16LE(6) !== entry.flags || header.readUInt16LE(8) !== entry.method) {
     throw damaged(entry.name);
   }
   const stated = readSizes(header, 14);
   checkStated(entry, isDescribedAfter(entry) ? withLeftOpen(entry, stated) : stated);
+  return start;
 }
 
-/** Reads the bytes between an entry's data and the next entry. */
-async function readDescriptor(source: ByteSource, entry: ArchiveEntry, bytes: number): Promise<void> {
+/** The bytes between an entry's data and the next entry. */
+async function checkDescriptor(
+  reader: ArchiveReader,
+  entry: ArchiveEntry,
+  start: number,
+  next: number,
+): Promise<void> {
+  const bytes = next - start;
   if (!isDescribedAfter(entry)) {
     if (bytes > 0) throw hiddenBytes();
     return;
   }
   const isSigned = bytes === descriptorBytes.signed;
   if (!isSigned && bytes !== descriptorBytes.bare) throw hiddenBytes();
-  const found = await source.take(bytes);
+  const found = await reader.bytesAt(start, bytes);
   const isAmbiguous = !isSigned && (isStored(entry) || entry.crc32 === descriptor);
   if (isAmbiguous || (isSigned && found.readUInt32LE(0) !== descriptor)) throw hiddenBytes();
   checkStated(entry, readSizes(found, isSigned ? 4 : 0));
@@ -149,8 +159,8 @@ function checkStated(entry: ArchiveEntry, stated: Sizes): void {
 const maxWholeBytes = 1024 * 1024;
 const chunkBytes = 128 * 1024;
 
-/** Reads an entry's data and unpacks it into a counter, which proves the sizes in the directory. */
-async function readData(source: ByteSource, entry: ArchiveEntry): Promise<void> {
+/** Unpacks an entry's data into a counter, which proves the sizes in the directory. */
+async function checkData(reader: ArchiveReader, entry: ArchiveEntry, start: number): Promise<void> {
   const seen = { bytes: 0, crc32: 0 };
   const count = (chunk: Buffer) => {
     seen.bytes += chunk.length;
@@ -158,11 +168,11 @@ async function readData(source: ByteSource, entry: ArchiveEntry): Promise<void> 
     seen.crc32 = crc32(chunk, seen.crc32);
   };
   if (isStored(entry)) {
-    for await (const chunk of source.next(entry.packedBytes)) count(chunk);
+    for await (const piece of reader.piecesAt(start, entry.packedBytes)) count(piece);
   } else if (Math.max(entry.packedBytes, entry.bytes) <= maxWholeBytes) {
-    count(inflateWhole(await source.take(entry.packedBytes), entry));
+    count(inflateWhole(await reader.bytesAt(start, entry.packedBytes), entry));
   } else {
-    await inflateInPieces(source, entry, count);
+    await inflateInPieces(reader.piecesAt(start, entry.packedBytes), entry, count);
   }
   if (seen.bytes !== entry.bytes) throw untrueSize(entry.name);
   if (seen.crc32 !== entry.crc32) throw damaged(entry.name);
@@ -195,13 +205,13 @@ function wholeOptions({ bytes }: ArchiveEntry): ZlibOptions & { info: true } {
 }
 
 async function inflateInPieces(
-  source: ByteSource,
+  packed: AsyncIterable<Buffer>,
   entry: ArchiveEntry,
   count: (chunk: Buffer) => void,
 ): Promise<void> {
   const inflater = createInflateRaw({ chunkSize: chunkBytes });
   try {
-    await pipeline(Readable.from(source.next(entry.packedBytes)), inflater, async (unpacked) => {
+    await pipeline(Readable.from(packed), inflater, async (unpacked) => {
       for await (const chunk of unpacked) count(chunk);
     });
   } catch (error) {

@@ -1,5 +1,5 @@
 import { fromRandomAccessReaderPromise } from 'yauzl';
-import { type ArchiveFile, ArchiveReader, localHeader, OutsideFile } from './archive-file.ts';
+import { type ArchiveReader, localHeader, OutsideFile } from './archive-file.ts';
 import { ArchiveProblem, encrypted, zip64 } from './archive-problem.ts';
 import { type ArchiveEntry, archiveEntry, isFolder } from './entry.ts';
 import { archiveLimits } from './limits.ts';
@@ -21,18 +21,18 @@ const entryHeaderBytes = 46;
  * Reads and checks the zip's central directory. Programs read an inconsistent archive differently, so one may
  * show other files than another one runs. Therefore everything ambiguous is rejected.
  */
-export async function readDirectory(file: ArchiveFile): Promise<Directory> {
-  const reader = new ArchiveReader(file);
+export async function readDirectory(reader: ArchiveReader): Promise<Directory> {
   try {
-    await checkBeginning(reader, file);
-    return await readEntries(reader, file);
+    await checkBeginning(reader);
+    return await readEntries(reader);
   } catch (error) {
     if (reader.failure !== undefined) throw reader.failure;
     throw error instanceof ArchiveProblem ? error : problemOf(error);
   }
 }
 
-async function checkBeginning(reader: ArchiveReader, { sizeBytes }: ArchiveFile): Promise<void> {
+async function checkBeginning(reader: ArchiveReader): Promise<void> {
+  const { sizeBytes } = reader.file;
   if (sizeBytes === 0) throw new ArchiveProblem('it is empty, zero bytes. Upload the zip itself.');
   const signature = sizeBytes < endRecordBytes ? 0 : (await reader.bytesAt(0, 4)).readUInt32LE();
   if (signature === endRecord) throw noFiles();
@@ -43,7 +43,8 @@ async function checkBeginning(reader: ArchiveReader, { sizeBytes }: ArchiveFile)
   }
 }
 
-async function readEntries(reader: ArchiveReader, { sizeBytes }: ArchiveFile): Promise<Directory> {
+async function readEntries(reader: ArchiveReader): Promise<Directory> {
+  const { sizeBytes } = reader.file;
   const options = { decodeStrings: false, validateEntrySizes: false, autoClose: false };
   const zip = await fromRandomAccessReaderPromise(reader, sizeBytes, options);
   const end = sizeBytes - endRecordBytes - zip.comment.length;

@@ -63,7 +63,7 @@ describe('a try', () => {
     const count = () =>
       run(async (it) => {
         begun.push(it);
-        return 'superseded';
+        return 'done';
       });
     beforeNext(dynamodb, /^UpdateItemCommand$/, count);
     await count();
@@ -131,7 +131,7 @@ describe('a try', () => {
     async (untilMs) => {
       const pending_since = new Date(Date.now() + untilMs).toISOString();
       const item = await owing({ pending_since });
-      await run('superseded');
+      await run('done');
 
       expect(await dueInMs(item)).toBe(untilMs === lostAfterMs ? untilMs : leaseSeconds * 1000);
     },
@@ -154,7 +154,7 @@ describe('a message', () => {
     const items = await Promise.all([owing({}, false), owing({}, false), owing({}, false)]);
     const messages = items.map((item) => ({ id: item.pk, body: messageOf(item) }));
     const revive = failCalls(dynamodb, 'BatchGetItemCommand', new Error('gone'), items[1]?.pk);
-    const handler = worker<Owing>(lane, { handle: async () => 'superseded' });
+    const handler = worker<Owing>(lane, { handle: async () => 'done' });
     const result = await handler(eventOf(messages), invocation);
     revive();
 

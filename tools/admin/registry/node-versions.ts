@@ -4,7 +4,7 @@ import { changeVersion } from '../../../lib/registry/changes.ts';
 import { newContext, Rejection } from './administration.ts';
 import { extractor } from '../../../lib/registry/extraction.ts';
 import { isOffered } from '../../../lib/registry/node-versions.ts';
-import { laneOf, owe } from '../../../lib/work/lanes.ts';
+import { owe } from '../../../lib/work/lanes.ts';
 
 const flagged = 'NodeVersionStatusFlagged';
 
@@ -39,8 +39,7 @@ export function readAgain(
   return changeVersion(newContext(), actor, { nodeId, version, entry }, (current) => {
     const { extraction, host_node_extract_status: status } = current;
     const what = `Version ${current.version} of "${current.node_id}"`;
-    if (!isOffered(current) || laneOf(current) === 'finalize')
-      throw new Rejection(`${what} is not published.`);
+    if (!isOffered(current)) throw new Rejection(`${what} is not published.`);
     const by = extraction?.by ?? 0;
     if (by >= extractor && status !== 'failed')
       throw new Rejection(
