@@ -94,23 +94,8 @@ export async function markDenied(key: string, isDenied: boolean): Promise<void> 
   else await s3().send(new DeleteObjectTaggingCommand(object));
 }
 
-/**
- * Copies inside S3. Never changes an existing target: its key names the same bytes. A copy can conflict with
- * another one to the same target (409, 412), or fail after S3 has returned 200. Then the target decides.
- */
+/** Copies inside S3. Leaves an existing target: its key names the same bytes. */
 export async function copyOnce(object: StoredObject, target: string): Promise<void> {
-  try {
-    await copy(object, target);
-  } catch (error) {
-    if (await findObject(target)) return;
-    const source = await s3()
-      .send(new HeadObjectCommand(whereOf(object)))
-      .catch(noneIfMissing);
-    throw source ? error : new ObjectChanged(object.key, { cause: error });
-  }
-}
-
-async function copy(object: StoredObject, target: string): Promise<void> {
   const source = `${bucketName()}/${encodedPath(object.key)}?versionId=${encodeURIComponent(object.versionId)}`;
   const command = new CopyObjectCommand({
     Bucket: bucketName(),
@@ -121,7 +106,12 @@ async function copy(object: StoredObject, target: string): Promise<void> {
     CacheControl: 'public, max-age=31536000, immutable',
     MetadataDirective: 'REPLACE',
   });
-  await s3().send(command);
+  await s3()
+    .send(command)
+    .catch((error: unknown) => {
+      if (statusOf(error) === 404) throw new ObjectChanged(object.key, { cause: error });
+      if (statusOf(error) !== 412) throw error;
+    });
 }
 
 async function read(object: StoredObject, range: string | undefined): Promise<Readable> {

@@ -131,6 +131,8 @@ function sampleFirst(keys: readonly Key[]): Key[] {
   return [...sample, ...rest];
 }
 
+const tooLong = 'must be short enough to be repeated in an answer of 6 MB';
+
 /**
  * Writes `{"<name>":[...]}` within Lambda's limit. Each entry first reserves room for its short form, made by
  * `shorten`, so that long entries early in the list can't crowd out later ones.
@@ -140,45 +142,21 @@ export function boundedList<Entry>(
   entries: readonly Entry[],
   shorten: (entry: Entry) => unknown,
 ): SerializedJson {
-  const texts = allTexts(entries) ?? fittingTexts(name, entries, shorten);
-  return new SerializedJson(`{"${name}":[${texts.join(',')}]}`);
-}
-
-/** The entries' full texts; undefined if they are so long that their sizes must be added up. */
-function allTexts(entries: readonly unknown[]): string[] | undefined {
-  const texts: string[] = [];
-  let length = 0;
-  for (const entry of entries) {
-    const text = JSON.stringify(entry);
-    length += text.length;
-    if (length >= maxAnswerBytes / 6) return undefined;
-    texts.push(text);
-  }
-  return texts;
-}
-
-const tooLong = 'must be short enough to be repeated in an answer of 6 MB';
-
-function fittingTexts<Entry>(
-  name: string,
-  entries: readonly Entry[],
-  shorten: (entry: Entry) => unknown,
-): string[] {
+  const whole = JSON.stringify({ [name]: entries });
+  // A character weighs six bytes at most.
+  if (whole.length < maxAnswerBytes / 6) return new SerializedJson(whole);
   const short = entries.map((entry) => JSON.stringify(shorten(entry)));
   let left = maxAnswerBytes - short.reduce((total, text) => total + weightOf(text), 0);
   // The short form repeats the caller's text, and escaping can double its length.
   if (left < 0)
     throw new ApiError('invalid_request', { details: [{ path: `body.${name}`, message: tooLong }] });
-  // Once this much was written without fitting, the response is full: the rest isn't even measured.
-  let work = 2 * maxAnswerBytes;
-  return entries.map((entry, index) => {
-    const replacement = String(short[index]);
-    if (work <= 0) return replacement;
+  const texts = entries.map((entry, index) => {
     const text = JSON.stringify(entry);
-    work -= text.length;
+    const replacement = String(short[index]);
     const extra = weightOf(text) - weightOf(replacement);
     if (extra > left) return replacement;
     left -= Math.max(0, extra);
     return text;
   });
+  return new SerializedJson(`{"${name}":[${texts.join(',')}]}`);
 }

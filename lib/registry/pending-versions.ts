@@ -3,8 +3,8 @@ import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
-import type { Beside, Decision, Once } from '../store/decide.ts';
-import { always, type Changes, type Condition, onRevision, Plus } from '../store/items.ts';
+import type { Decision, Once } from '../store/decide.ts';
+import { type Changes, type Condition, onRevision, Plus } from '../store/items.ts';
 import { begunVersionsKey, type Key, keyName, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { deleting, updating, write, type Write } from '../store/write.ts';
 import { dayMs, dayOf, secondsLeft } from '../windows.ts';
@@ -22,7 +22,7 @@ import {
  * The limits of a publisher. One item counts its new nodes of the day, and has an entry for each version that it began to
  * publish. An entry is taken before the version is registered, so the limit is exact, and leaves when the
  * archive has arrived, or the version is dropped or moved. If that was lost, or its publish died, it leaves when the limit
- * is reached: then each version is looked up. A full item is remembered for a minute, because the lookup is expensive.
+ * is reached: then each version is looked up.
  */
 
 /** A version of a node that a publisher began to publish. */
@@ -58,16 +58,12 @@ function oldEntries(begun: BegunRecord | undefined): EntryName[] {
 
 /** The versions to look up, if as many were begun as may be pending. */
 export function toLookUp(begun: BegunRecord | undefined) {
-  const each = isFull(begun) && secondsFull(begun) <= 0 ? oldEntries(begun).map(keyOfEntry) : [];
+  const each = isFull(begun) ? oldEntries(begun).map(keyOfEntry) : [];
   return { each, fields: ['pk', 'sk', 'status', 'publisher_id'] };
 }
 
 function isFull(begun: BegunRecord | undefined): boolean {
   return (begun?.open ?? 0) >= config.publishing().MAX_PENDING_VERSIONS;
-}
-
-function secondsFull({ full_until = 0 }: Partial<BegunRecord> = {}): number {
-  return Math.ceil((full_until - Date.now()) / 1000);
 }
 
 /** How many new nodes a publisher may have in a day; undefined if there is no limit. */
@@ -98,18 +94,14 @@ export function admit(
   if (isBegun(begun, own)) return {};
   if (isPending) return { beside: [(context) => recordPending(context, own)] };
   if (!isFull(begun)) return { before: (context) => takeEntry(context, own, []) };
-  const message = `${MAX_PENDING_VERSIONS} versions of this publisher wait for their archives; upload those first.`;
-  const seconds = secondsFull(begun);
-  if (seconds > 0) return { error: tooMany(message, seconds) };
   // One that was given away may wait for an archive of its new publisher.
   const isWaiting = ({ status, publisher_id }: NodeVersionRecord) =>
     status === pending && begunVersionsKey(publisher_id).pk === begun?.pk;
   const waiting = new Set(lookedUp.filter(isWaiting).map((version) => keyName(version)));
   const gone = oldEntries(begun).filter((name) => !waiting.has(keyName(keyOfEntry(name))));
   if (gone.length > 0) return { before: (context) => takeEntry(context, own, gone) };
-  const full = { full_until: now + pendingRetrySeconds * 1000 };
-  const remember: Beside = (context) => changeBegun(context, own.publisherId, full, always);
-  return { error: tooMany(message, pendingRetrySeconds), beside: [remember] };
+  const message = `${MAX_PENDING_VERSIONS} versions of this publisher wait for their archives; upload those first.`;
+  return { error: tooMany(message, pendingRetrySeconds) };
 }
 
 function isBegun(begun: BegunRecord | undefined, version: Omit<Begun, 'publisherId'>): boolean {

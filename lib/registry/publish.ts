@@ -11,7 +11,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { type Decision, decide, type Found, type Once } from '../store/decide.ts';
-import { absent, type Changes, onRevision, Plus, withChanges } from '../store/items.ts';
+import { absent, type Changes, type Item, onRevision, Plus, withChanges } from '../store/items.ts';
 import {
   begunVersionsKey,
   nodeKey,
@@ -189,19 +189,7 @@ function decidePublish(
     return { error: allowed, writes: isPublished ? extractAgain(version, once) : [] };
   }
   const { credential } = allowed;
-  const used = () => recordUse(credential.record);
-  if (isEdited) {
-    const { deprecated, changelog } = publication.version;
-    const changes = { deprecated, changelog };
-    const after = edited(version, changes);
-    const by = actorOf(caller, credential);
-    const entry = { by, action: 'node-version edit', detail: describeEdit(changes) };
-    const writes = recordedChanges(node, found.rival, [{ before: version, changes }], entry, once);
-    // No version waits for this upload, so an archive put to its URL is deleted.
-    const upload = awaitedUpload({ ...after, upload_id: uploadId });
-    const result = { version: nodeVersionView(after), upload };
-    return { writes: [...writes, ...credential.writes], beside: [used], result };
-  }
+  if (isEdited) return decideEdit(publication, uploadId, { credential, node, version }, found.rival, once);
   const record = pendingVersion(publication, uploadId, { ...allowed, credential }, once);
   const nodesADay = node ? undefined : newNodesADay(allowed.publisher);
   const writes = [
@@ -214,9 +202,36 @@ function decidePublish(
   const limits = { isPending: version !== undefined, nodesADay };
   const lookedUp = found.lookedUp.map(nodeVersionRecord);
   const { error, before, beside = [] } = admit(own, begunRecord(found.begun), limits, lookedUp);
-  if (error) return { error, beside };
+  if (error) return { error };
   const result = { version: pickFields(record, NodeVersion), upload: awaitedUpload(record) };
-  return { before, writes, beside: [used, ...beside], result };
+  return { before, writes, beside: [() => recordUse(credential.record), ...beside], result };
+}
+
+/** Changes what may still change of a published version. */
+function decideEdit(
+  publication: Publication,
+  uploadId: string,
+  {
+    credential,
+    node,
+    version,
+  }: { credential: AcceptedCredential; node: NodeRecord; version: NodeVersionRecord },
+  rival: Item | undefined,
+  once: Once,
+): Decision<Registration> {
+  const { deprecated, changelog } = publication.version;
+  const changes = { deprecated, changelog };
+  const after = edited(version, changes);
+  const by = actorOf(publication.caller, credential);
+  const entry = { by, action: 'node-version edit', detail: describeEdit(changes) };
+  const writes = recordedChanges(node, rival, [{ before: version, changes }], entry, once);
+  // No version waits for this upload, so an archive put to its URL is deleted.
+  const upload = awaitedUpload({ ...after, upload_id: uploadId });
+  return {
+    writes: [...writes, ...credential.writes],
+    beside: [() => recordUse(credential.record)],
+    result: { version: nodeVersionView(after), upload },
+  };
 }
 
 function actorOf(caller: Caller | undefined, { kept }: AcceptedCredential): string {

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/bulk-node-versions.ts';
 import { bulkNodeVersions } from '../../lib/contracts/bulk-node-versions.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
@@ -7,6 +7,8 @@ import { intercept } from '../support/intercept.ts';
 import { lines } from '../support/logged-lines.ts';
 import { invoke, sampleEvent } from '../support/invoke.ts';
 import { addNode, addVersion, countRequests } from '../support/registry.ts';
+
+jest.setTimeout(60_000);
 
 interface Pair {
   node_id: string;

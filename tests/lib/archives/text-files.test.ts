@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { readTextFiles } from '../../../lib/archives/text-files.ts';
 import { inMemory } from '../../support/archive-files.ts';
 import { zip } from '@node-registry/testing/zip';
+
+jest.setTimeout(60_000);
 
 /** A million bytes that pack to fifteen thousand. */
 const large = Buffer.alloc(1_000_000, ' ');
