@@ -14,8 +14,6 @@ import { proxyNames, simulation } from './support/proxies.ts';
 import { attemptOf } from './support/spending.ts';
 import { bearer } from './support/tokens.ts';
 
-jest.setTimeout(60_000);
-
 /* What each call asks of the stores, as they bill it, held to the goals of docs/capacity.md. */
 
 /** A call to the table or the bucket. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { afterAll, describe, jest } from '@jest/globals';
+import { afterAll, describe } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
@@ -24,8 +24,7 @@ const flags = [
   '--disable-sync',
 ];
 
-jest.setTimeout(60_000);
-/** Shorter, so that a failed wait is named. */
+/** Shorter than a test's, so that a failed wait is named. */
 const timeout = 50_000;
 
 /** The test file's own, from its first page to its end. */

@@ -1,10 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { jest } from '@jest/globals';
-
-// A program may have to be compiled first.
-jest.setTimeout(60_000);
 
 export interface Ending {
   code: number;

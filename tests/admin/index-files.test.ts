@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import {
@@ -19,8 +19,6 @@ import { addPublisher, addVersion } from '../support/registry.ts';
 import { asFunction } from '../support/roles.ts';
 import { setVariables } from '../support/variables.ts';
 import '../support/in-order.ts';
-
-jest.setTimeout(60_000);
 
 const rebuild = (options = {}) =>
   asFunction('administration', () => rebuildIndex({ progress: () => {}, ...options }));

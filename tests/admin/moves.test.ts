@@ -195,4 +195,4 @@ test('a merge of more tokens than two transactions have follows a target that is
 
   expect(names).toHaveLength(1);
   expect(await adminJson('token', 'list', String(names[0]))).toHaveLength(100);
-}, 120_000);
+});

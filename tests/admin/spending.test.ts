@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { callerHash, callerName, principalOf } from '../../lib/caller.ts';
 import { endAttempt, recordSent } from '../../lib/attempts/attempt.ts';
@@ -17,8 +17,6 @@ import { setFields, storedItem } from '../support/registry.ts';
 import { attemptOf, pay, spender, usageOf } from '../support/spending.ts';
 
 /** A hash is looked for in the records of every day. */
-jest.setTimeout(30_000);
-
 const words = (line: string, user: string) => line.split(' ').map((word) => (word === 'USER' ? user : word));
 const show = (user: string) => adminJson('limit', 'show', user);
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { stopDate } from '@node-registry/testing/clock';
 import { handler } from '../../functions/align-registry.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
@@ -32,9 +32,6 @@ import { addTwoPublishers, from, nodeId, ownersNow, to } from '../support/two-pu
 import { finalize, publish, put, putObject, sha256, storedVersion } from '../support/uploads.ts';
 import { setVariables } from '../support/variables.ts';
 import { handOver } from '../support/work.ts';
-
-// A command waits some seconds between its rounds.
-jest.setTimeout(30_000);
 
 const operator = { operator: 'admin' };
 const soon = () => ({ deadline: Date.now() + 9_000 });

@@ -2,13 +2,11 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRawSync } from 'node:zlib';
-import { beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { sha256, storedVersion, uploaded, workEvent } from '../support/uploads.ts';
 import { zip } from '@node-registry/testing/zip';
-
-jest.setTimeout(60_000);
 
 const megabyte = 1_000_000;
 

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { stopDate } from '@node-registry/testing/clock';
 import { handler } from '../../functions/poll-providers.ts';
 import { handler as deliver } from '../../functions/deliver-notifications.ts';
@@ -20,8 +20,6 @@ import { soon } from '../support/registry.ts';
 
 const minutes = 60_000;
 
-// A poll hands over the work of all lanes.
-jest.setTimeout(60_000);
 const days = 24 * 60 * minutes;
 
 /** A function leaves a provider alone that was busy, so each test has a month of its own. */

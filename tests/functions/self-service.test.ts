@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/self-service.ts';
 import { createSecret } from '@node-registry/registry-rules/personal-access-tokens';
 import { loadContracts, selfServiceContracts } from '../../infra/operations.ts';
@@ -19,8 +19,6 @@ import { setVariables } from '../support/variables.ts';
  * Every route through a socket: who may, in a snapshot (read its diff as a change of that), and that a refusal changes
  * nothing.
  */
-
-jest.setTimeout(120_000);
 
 const operations = await loadContracts();
 const keys = [

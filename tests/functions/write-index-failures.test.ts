@@ -28,9 +28,6 @@ import { setVariables } from '../support/variables.ts';
 
 const { catalogPath, configPath, hostNodesPath, nodePath, pieceOf, readmePath, versionPagePath } = paths;
 
-// Of megabytes, on a busy machine.
-jest.setTimeout(60_000);
-
 const messageOf = (keys: Key[]) => eventOf([{ id: 'a-message', body: JSON.stringify({ keys }) }]);
 
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/write-index.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import * as paths from '@node-registry/registry-rules/index-paths';
@@ -39,9 +39,6 @@ import { finalize, publish, put } from '../support/uploads.ts';
 import { zip } from '@node-registry/testing/zip';
 
 const { catalogPath, configPath, hostNodesPath, nodePath, readmePath } = paths;
-
-// Of megabytes, on a busy machine.
-jest.setTimeout(60_000);
 
 /** The distribution and then a browser keep a file this long, so that a ban shows within a minute. */
 const cacheControl = 'public, max-age=30';

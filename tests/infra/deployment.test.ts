@@ -20,9 +20,6 @@ import { serve } from '../support/serve.ts';
 import { setVariables } from '../support/variables.ts';
 import '../support/in-order.ts';
 
-// It bundles the site.
-jest.setTimeout(60_000);
-
 const table = { client: dynamodb, name: tableName() };
 
 /** In the place of CloudFormation: the deployed template, which is empty if only a change set was made. */

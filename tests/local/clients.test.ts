@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from '
 import { delimiter, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import { isListening } from '@node-registry/command-line/is-listening';
 import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signature.ts';
@@ -25,8 +25,6 @@ import { until } from '@node-registry/testing/until';
 import { relay, startReverseProxy } from '../../tools/local/reverse-proxy.ts';
 import { untilEnd } from '../support/serve.ts';
 import '../support/in-order.ts';
-
-jest.setTimeout(120_000);
 
 const run = promisify(execFile);
 

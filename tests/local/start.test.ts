@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { isListening } from '@node-registry/command-line/is-listening';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
@@ -9,8 +9,6 @@ import { until } from '@node-registry/testing/until';
 import { accessibilityProblems, inBrowser, openPage } from '@node-registry/testing/browser';
 import { processesOf } from '../../tools/local/stack-processes.ts';
 import '../support/in-order.ts';
-
-jest.setTimeout(120_000);
 
 /** `npm start`: its pages in a browser, its API over HTTP, and how it ends. The studio: studio.test.ts. */
 

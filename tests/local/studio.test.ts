@@ -1,10 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { accessibilityProblems, inBrowser, openPage } from '@node-registry/testing/browser';
 import type { Page } from 'playwright-core';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import '../support/in-order.ts';
-
-jest.setTimeout(120_000);
 
 /** The studio as a newcomer uses it: our client in a browser, the API, both simulators. */
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { SQSEvent } from 'aws-lambda';
 import { release } from '../../infra/release.ts';
 import { builtFunctions } from '../infra/packaging.ts';
@@ -15,8 +15,6 @@ import { addition, addToAll, dropped, missing } from './stage.ts';
  * release before, if this one upgrades any, is built and takes turns with this tree, step by step, each with the rights
  * of the other: roles change before or after the code.
  */
-
-jest.setTimeout(120_000);
 
 const names = Object.keys(journeys);
 const [dist, before] = await Promise.all([

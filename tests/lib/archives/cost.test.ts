@@ -1,12 +1,10 @@
 import { createHook } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { checkArchive } from '@node-registry/registry-rules/archives/check-archive';
 import { inMemory } from '../../support/archive-files.ts';
 import { cpuMsOf } from '@node-registry/testing/cpu';
 import { zip } from '@node-registry/testing/zip';
-
-jest.setTimeout(60_000);
 
 const rounds = 3;
 
