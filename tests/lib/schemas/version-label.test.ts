@@ -3,8 +3,9 @@ import { compareVersions, isPreRelease, normalizeVersion } from '@node-registry/
 import { fc } from '@node-registry/testing/properties';
 import semver from 'semver';
 
-const number = fc.bigInt({ min: 0n, max: 10n ** 6n }).map(String);
-const identifier = fc.oneof(number, fc.stringMatching(/^[a-zA-Z-][0-9a-zA-Z-]{0,6}$/));
+/** Mostly small, so that versions often differ in their last parts alone. */
+const number = fc.oneof(fc.constantFrom('0', '1', '2', '10'), fc.nat({ max: 10 ** 6 }).map(String));
+const identifier = fc.oneof(number, fc.stringMatching(/^[a-zA-Z-][0-9a-zA-Z-]{0,2}$/));
 const preRelease = fc.option(
   fc.array(identifier, { minLength: 1, maxLength: 3 }).map((parts) => `-${parts.join('.')}`),
   { nil: '' },
@@ -50,32 +51,19 @@ describe('normalizeVersion', () => {
   });
 });
 
-describe('compareVersions', () => {
-  test('orders as the package semver', () => {
-    fc.assert(
-      fc.property(version, version, (a, b) => {
-        expect(Math.sign(compareVersions(a, b))).toBe(semver.compare(a, b));
-      }),
-    );
-  });
-
-  test('orders the example of the semantic versioning specification, and every kind of identifier', () => {
-    const ordered = [
-      ...'1.0.0-alpha 1.0.0-alpha.1 1.0.0-alpha.beta 1.0.0-beta 1.0.0-beta.2 1.0.0-beta.11'.split(' '),
-      ...'1.0.0-rc.1 1.0.0 1.0.1-alpha 1.0.1 1.2.0 1.10.0 2.0.0-1 2.0.0-2 2.0.0-11 2.0.0--'.split(' '),
-      ...'2.0.0-10a 2.0.0-2a 2.0.0-B 2.0.0-a 2.0.0-a10 2.0.0-a2 2.0.0'.split(' '),
-    ];
-
-    for (const [a, left] of ordered.entries()) {
-      expect([left, isPreRelease(left)]).toEqual([left, left.includes('-')]);
-      // Build metadata counts for nothing.
-      for (const [b, right] of ordered.entries())
-        expect([left, right, Math.sign(compareVersions(left, `${right}+a-b`))]).toEqual([
-          left,
-          right,
-          Math.sign(a - b),
-        ]);
-    }
-    expect(isPreRelease('1.0.0+a-b')).toBe(false);
-  });
+test('orders versions as the package semver, and counts no build metadata', () => {
+  const pair = fc.tuple(version, version, preRelease);
+  // Others of the same core differ in their pre-release alone.
+  const same = pair.map(([a, _, rest]) => [a, `${a.split('-', 1)}${rest}`] as const);
+  const both = fc.oneof(
+    pair.map(([a, b]) => [a, b] as const),
+    same,
+  );
+  fc.assert(
+    fc.property(both, ([a, b]) => {
+      expect(Math.sign(compareVersions(a, `${b}+a-b`))).toBe(semver.compare(a, b));
+      expect(isPreRelease(`${a}+a-b`)).toBe(semver.prerelease(a) !== null);
+    }),
+    { numRuns: 1000 },
+  );
 });
