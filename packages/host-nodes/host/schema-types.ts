@@ -149,7 +149,7 @@ function keep(cls: Class, names: readonly string[], args: readonly Value[], keyw
   return made;
 }
 
-function kindOf(cls: Class): string {
+export function kindOf(cls: Class): string {
   return asText(cls.find('kind')) ?? '';
 }
 

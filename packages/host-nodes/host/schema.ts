@@ -3,7 +3,7 @@ import { Dict, List, type Machine, type Value } from '../values/values.ts';
 import { Class, Instance } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import { inputFields, inputParameters, optionNames, ownDefaults } from './names.ts';
-import { flag, inputType, outputType, schemaType, templateType } from './schema-types.ts';
+import { flag, inputType, kindOf, outputType, schemaType, templateType } from './schema-types.ts';
 
 export const convertedFields = [
   ...(['displayName', 'category', 'description', 'deprecated', 'experimental'] as const),
@@ -91,7 +91,7 @@ function idOf(input: Instance): string | undefined {
 
 function socketOf(machine: Machine, input: Instance): Value {
   const type = input.own('widget_type') ?? input.own('io_type') ?? null;
-  if (asText(input.cls.find('kind')) !== 'MultiType') return type;
+  if (kindOf(input.cls) !== 'MultiType') return type;
   const types = input.own('types') ?? null;
   if (types instanceof Unknown) return types;
   const inner = overridden(input);
@@ -112,14 +112,14 @@ function socketOf(machine: Machine, input: Instance): Value {
 function optionsOf(machine: Machine, input: Instance): Value {
   const options = new Dict();
   const inner = overridden(input);
-  const isWidget = inputParameters.get(asText(inner.cls.find('kind')) ?? '')?.includes('default');
+  const isWidget = inputParameters.get(kindOf(inner.cls))?.includes('default');
   for (const holder of inner === input ? [input] : [inner, input]) addOptions(machine, options, holder);
   if (inner !== input && isWidget) put(machine, options, 'widgetType', inner.own('io_type') ?? null);
   return options;
 }
 
 function addOptions(machine: Machine, options: Dict, input: Instance): void {
-  const kind = asText(input.cls.find('kind')) ?? '';
+  const kind = kindOf(input.cls);
   machine.budget.spend(input.entries.size);
   for (const [field, name] of optionNames) {
     const value = input.own(field);

@@ -2,8 +2,17 @@ import { lacksConstant } from '../host/packages.ts';
 import { bytesType, isRaised, raise, typeOf, typeType } from '../values/builtin-types.ts';
 import { removeName, setName } from '../values/access.ts';
 import { Bytes, Tuple, Unknown } from '../values/plain.ts';
-import { Dict, List, type Machine, Module, type Namespace, type Value } from '../values/values.ts';
-import { BoundMethod, Class, Descriptor, Func, Instance, Native, Super } from '../values/objects.ts';
+import { Dict, List, type Machine, Module, type Value } from '../values/values.ts';
+import {
+  BoundMethod,
+  Class,
+  Descriptor,
+  Func,
+  Instance,
+  methodOf,
+  Native,
+  Super,
+} from '../values/objects.ts';
 import { bind, superAttribute } from './classes.ts';
 
 /** `value.name`, or AttributeError. */
@@ -141,52 +150,30 @@ export function setAttribute(machine: Machine, target: Value, name: string, valu
     if (target.path !== '' && !target.path.includes('(')) machine.setOutside(`${target.path}.${name}`, value);
     return;
   }
-  if (target instanceof Instance && setThroughClass(machine, target, name, value)) return;
-  if (target instanceof Class && target.builtin)
-    raise('TypeError', 'cannot set attributes of a built-in type');
-  if (target instanceof Class && target.metaclass instanceof Class) {
-    const own = target.metaclass.find('__setattr__');
-    if (own instanceof Func) {
-      machine.call(own, [target, name, value]);
-      return;
-    }
-  }
-  if (isNamespace(target)) setName(machine.heap, target, name, value);
+  const onClass = target instanceof Instance ? (target.cls.find(name) ?? null) : null;
+  const setter = onClass instanceof Descriptor ? onClass.setter : (methodOf(onClass, '__set__') ?? null);
+  const own = methodOf(target, '__setattr__');
+  if (setter !== null)
+    machine.call(setter, onClass instanceof Descriptor ? [target, value] : [onClass, target, value]);
+  else if (own instanceof Func) machine.call(own, [target, name, value]);
+  else if (isChangeable(target)) setName(machine.heap, target, name, value);
   else if (target instanceof BoundMethod) setAttribute(machine, target.func, name, value);
+  else if (target instanceof Class) raise('TypeError', 'cannot set attributes of a built-in type');
   else raise('AttributeError', `object has no attribute '${name}'`);
 }
 
-function isNamespace(value: Value): value is Class | Instance | Module | Func {
-  return [Class, Instance, Module, Func].some((kind) => value instanceof kind);
-}
-
-function setThroughClass(machine: Machine, target: Instance, name: string, value: Value): boolean {
-  const found = target.cls.find(name);
-  const setter =
-    found instanceof Descriptor && found.kind === 'property'
-      ? found.setter
-      : found instanceof Instance
-        ? (found.cls.find('__set__') ?? null)
-        : null;
-  if (setter !== null) {
-    machine.call(setter, found instanceof Instance ? [found, target, value] : [target, value]);
-    return true;
-  }
-  const own = target.cls.find('__setattr__');
-  if (own instanceof Func) machine.call(own, [target, name, value]);
-  return own instanceof Func;
+function isChangeable(value: Value): value is Class | Instance | Module | Func {
+  const isBuiltin = value instanceof Class && value.builtin;
+  return !isBuiltin && [Class, Instance, Module, Func].some((kind) => value instanceof kind);
 }
 
 export function deleteAttribute(machine: Machine, target: Value, name: string): void {
   if (target instanceof Unknown) return;
-  if (!isNamespace(target) || (target instanceof Class && target.builtin)) raise('AttributeError', name);
-  if (!removeName(machine.heap, target as Namespace, name)) raise('AttributeError', name);
+  if (!isChangeable(target) || !removeName(machine.heap, target, name)) raise('AttributeError', name);
 }
 
 /** `object`'s own `__setattr__`, which the pack's version calls at the end. */
 export function plainSet(machine: Machine, target: Value, name: Value, value: Value): Value {
-  if (isNamespace(target) && !(target instanceof Class && target.builtin) && typeof name === 'string') {
-    setName(machine.heap, target, name, value);
-  }
+  if (isChangeable(target) && typeof name === 'string') setName(machine.heap, target, name, value);
   return null;
 }

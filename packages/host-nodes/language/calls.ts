@@ -2,7 +2,17 @@ import type { Call, StmtNode } from 'py-ast';
 import { raise, superType } from '../values/builtin-types.ts';
 import { join, settle } from '../values/branches.ts';
 import { Dict, type Frame, type Keywords, type Machine, Scope, type Value } from '../values/values.ts';
-import { BoundMethod, Class, Descriptor, Func, Instance, Native, Super } from '../values/objects.ts';
+import {
+  BoundMethod,
+  Class,
+  Descriptor,
+  Func,
+  Instance,
+  methodOf,
+  Native,
+  outsideBase,
+  Super,
+} from '../values/objects.ts';
 import { isCounted, Tuple, Unknown } from '../values/plain.ts';
 import { iteratorOf } from './iteration.ts';
 import { asText, leaveOpen, plain, put } from '../values/access.ts';
@@ -38,12 +48,10 @@ function callKnown(machine: Machine, callee: Value, args: Value[], keywords: Key
   if (callee instanceof BoundMethod) return call(machine, callee.func, [callee.self, ...args], keywords);
   if (callee instanceof Class) return instantiate(machine, callee, args, keywords);
   if (callee instanceof Descriptor) return call(machine, callee.func, args, keywords);
-  if (callee instanceof Instance) {
-    const method = callee.cls.find('__call__');
-    if (method !== undefined) return call(machine, method, [callee, ...args], keywords);
-    if (callee.cls.outside !== undefined) return new Unknown(callee.cls.outside);
-  }
-  return raise('TypeError', 'object is not callable');
+  const method = methodOf(callee, '__call__');
+  if (method !== undefined) return call(machine, method, [callee, ...args], keywords);
+  const why = outsideBase(callee);
+  return why === undefined ? raise('TypeError', 'object is not callable') : new Unknown(why);
 }
 
 function callFunction(machine: Machine, func: Func, args: Value[], keywords: Keywords): Value {

@@ -19,7 +19,7 @@ import {
   Scope,
   type Value,
 } from '../values/values.ts';
-import { BoundMethod, Class, Descriptor, Func, Instance, Native } from '../values/objects.ts';
+import { BoundMethod, Class, Descriptor, Func, Instance, methodOf, Native } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import { LimitReached, limits } from '../limits.ts';
 import { docOf } from './functions.ts';
@@ -153,7 +153,7 @@ function resolutionOrder(machine: Machine, cls: Class): Class[] {
 
 function nameDescriptors(machine: Machine, cls: Class): void {
   for (const { key, value } of [...cls.entries.values()]) {
-    const hook = value instanceof Instance ? value.cls.find('__set_name__') : undefined;
+    const hook = methodOf(value, '__set_name__');
     if (hook !== undefined) machine.call(hook, [value, cls, key]);
   }
 }
@@ -196,10 +196,8 @@ function memberOf(machine: Machine, cls: Class, wanted: Value): Value {
 
 /** Calls a class: a metaclass's `__call__`, then `__new__`, then `__init__`. */
 export function instantiate(machine: Machine, cls: Class, args: Value[], keywords: Keywords): Value {
-  if (cls.metaclass instanceof Class) {
-    const own = cls.metaclass.find('__call__');
-    if (own instanceof Func) return machine.call(own, [cls, ...args], keywords);
-  }
+  const own = methodOf(cls, '__call__');
+  if (own instanceof Func) return machine.call(own, [cls, ...args], keywords);
   return construct(machine, cls, args, keywords);
 }
 
@@ -303,6 +301,6 @@ export function bind(machine: Machine, found: Value, self: Value | undefined, cl
     if (found.kind === 'staticmethod') return found.func;
     return self === undefined ? found : machine.call(found.func, [self]);
   }
-  const getter = found instanceof Instance ? found.cls.find('__get__') : undefined;
+  const getter = methodOf(found, '__get__');
   return getter === undefined ? found : machine.call(getter, [found, self ?? null, cls]);
 }

@@ -1,17 +1,16 @@
 import { held, orderOf, plain } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
 import { Dict, List, type Machine, PythonSet, type Value } from '../values/values.ts';
-import { Class, Instance } from '../values/objects.ts';
+import { Class, methodOf, outsideBase } from '../values/objects.ts';
 import { Iterator, Range, Several, Tuple, Unknown } from '../values/plain.ts';
 
 /** The items of an iterable. Each takes a step. An unknown iterable has several unknown items. */
 export function* iterate(machine: Machine, value: Value): Generator<Value> {
   const known = plain(value);
-  const method = ownIteration(value);
+  const method = methodOf(value, '__iter__');
   if (method !== undefined) {
     const items = machine.call(method, [value]);
-    const isIterator = items instanceof Instance && items.cls.find('__next__') !== undefined;
-    yield* iterate(machine, isIterator ? new Unknown('an iterator') : items);
+    yield* iterate(machine, methodOf(items, '__next__') !== undefined ? new Unknown('an iterator') : items);
   } else if (known instanceof List || known instanceof Tuple) yield* counted(machine, known);
   else if (known instanceof Dict || known instanceof PythonSet) yield* held(machine, known);
   else if (typeof known === 'string') yield* characters(machine, known);
@@ -28,16 +27,9 @@ export function* iterate(machine: Machine, value: Value): Generator<Value> {
 
 function isOutside(value: Value): boolean {
   return (
-    (value instanceof Instance && value.cls.outside !== undefined) ||
+    outsideBase(value) !== undefined ||
     (value instanceof Class && (value.outside !== undefined || value.metaclass !== null))
   );
-}
-
-function ownIteration(value: Value): Value | undefined {
-  if (value instanceof Instance) return value.cls.find('__iter__');
-  return value instanceof Class && value.metaclass instanceof Class
-    ? value.metaclass.find('__iter__')
-    : undefined;
 }
 
 function* characters(machine: Machine, text: string): Generator<string> {

@@ -2,7 +2,7 @@ import { addItem, orderOf, plain } from '../values/access.ts';
 import { compare, contains, equal, isNumber, numeric, setOf } from '../values/equality.ts';
 import { pathType, raise } from '../values/builtin-types.ts';
 import { Dict, type Frame, List, type Machine, PythonSet, type Value } from '../values/values.ts';
-import { Class, Func, Instance } from '../values/objects.ts';
+import { Class, Func, Instance, methodOf, outsideBase } from '../values/objects.ts';
 import { condition, isSame, notImplemented, Tuple, Unknown } from '../values/plain.ts';
 import { LimitReached, limits } from '../limits.ts';
 import { formatPercent } from '../types/formatting.ts';
@@ -51,12 +51,12 @@ export function binary(machine: Machine, operator: string, left: Value, right: V
       setOf(machine, machine.iterate(a)),
       setOf(machine, machine.iterate(b)),
     );
-  if (isOutside(left) || isOutside(right)) return new Unknown('an operator of a class outside');
-  return raise('TypeError', 'unsupported operand types');
+  const isKnown = outsideBase(left) === undefined && outsideBase(right) === undefined;
+  return isKnown ? unsupported() : new Unknown('an operator of a class outside');
 }
 
-function isOutside(value: Value): boolean {
-  return value instanceof Instance && value.cls.outside !== undefined;
+function unsupported(): never {
+  return raise('TypeError', 'unsupported operand types');
 }
 
 function ownMethod(machine: Machine, operator: string, left: Value, right: Value): Value | undefined {
@@ -65,8 +65,7 @@ function ownMethod(machine: Machine, operator: string, left: Value, right: Value
     [left, right, ''],
     [right, left, 'r'],
   ] as const) {
-    const cls = self instanceof Instance ? self.cls : self instanceof Class ? self.metaclass : null;
-    const method = cls instanceof Class ? cls.find(`__${prefix}${name}__`) : undefined;
+    const method = methodOf(self, `__${prefix}${name}__`);
     const answer = method === undefined ? notImplemented : machine.call(method, [self, other]);
     if (answer !== notImplemented) return answer;
   }
@@ -83,19 +82,18 @@ function add(machine: Machine, a: Value, b: Value): Value {
     machine.budget.spend(a.items.length + b.items.length);
     return new Kind([...a.items, ...b.items], orderOf(a) ?? orderOf(b));
   }
-  return raise('TypeError', 'unsupported operand types');
+  return unsupported();
 }
 
 function repeat(machine: Machine, a: Value, b: Value): Value {
   const [content, count] = isNumber(a) ? [b, a] : [a, b];
-  if (!isNumber(count) || typeof count === 'number') return raise('TypeError', 'unsupported operand types');
+  if (!isNumber(count) || typeof count === 'number') return unsupported();
   const times = Math.max(0, Number(count));
   if (typeof content === 'string') {
     machine.budget.text(content.length * times);
     return content.repeat(times);
   }
-  if (!(content instanceof List) && !(content instanceof Tuple))
-    return raise('TypeError', 'unsupported operand types');
+  if (!(content instanceof List) && !(content instanceof Tuple)) return unsupported();
   machine.budget.spend(content.items.length * times + 1);
   const items = content.items.length === 0 ? [] : Array.from({ length: times }, () => content.items).flat();
   return content instanceof List ? new List(items, content.order) : new Tuple(items, content.order);
@@ -116,7 +114,7 @@ export function combineSets(machine: Machine, operator: string, a: PythonSet, b:
     BitXor: (key) => a.entries.has(key) !== b.entries.has(key),
   };
   const keep = keeps[operator];
-  if (!keep) return raise('TypeError', 'unsupported operand types');
+  if (!keep) return unsupported();
   machine.budget.spend(a.entries.size + b.entries.size);
   const combined = new PythonSet(a.frozen);
   for (const [key, entry] of [...a.entries, ...b.entries]) {
@@ -133,7 +131,7 @@ function arithmetic(operator: string, a: number | bigint, b: number | bigint): V
     return raise('ZeroDivisionError', 'division by zero');
   if (isWhole && integers[operator]) return integers[operator](a, b);
   const run = floats[operator];
-  return run ? run(Number(a), Number(b)) : raise('TypeError', 'unsupported operand types');
+  return run ? run(Number(a), Number(b)) : unsupported();
 }
 
 const floats: Record<string, (a: number, b: number) => number> = {
@@ -192,8 +190,7 @@ const bound = 1n << BigInt(limits.integerBits);
 
 /** `target op= value`: lists, dicts and sets change in place. */
 export function inPlace(machine: Machine, operator: string, target: Value, value: Value): Value {
-  const cls = target instanceof Instance ? target.cls : undefined;
-  const method = cls?.find(`__i${methods[operator]}__`);
+  const method = methodOf(target, `__i${methods[operator]}__`);
   if (method !== undefined) return machine.call(method, [target, value]);
   if (operator === 'Add' && target instanceof List) {
     const items = [...machine.iterate(value)];
@@ -222,10 +219,8 @@ export function unary(machine: Machine, operator: string, operand: Value): Value
     if (typeof number === 'bigint') return ~number;
   }
   const names: Record<string, string> = { USub: '__neg__', UAdd: '__pos__', Invert: '__invert__' };
-  const method = operand instanceof Instance ? operand.cls.find(names[operator] ?? '') : undefined;
-  return method === undefined
-    ? raise('TypeError', 'unsupported operand types')
-    : machine.call(method, [operand]);
+  const method = methodOf(operand, names[operator] ?? '');
+  return method === undefined ? unsupported() : machine.call(method, [operand]);
 }
 
 type Compare = Extract<ExprNode, { nodeType: 'Compare' }>;
@@ -259,7 +254,7 @@ function compareOnce(machine: Machine, operator: string, left: Value, right: Val
     return own ?? known(equal(machine, left, right), isNegated);
   }
   if (operator !== 'In' && operator !== 'NotIn') return ordered(machine, operator, left, right);
-  const own = right instanceof Instance ? right.cls.find('__contains__') : undefined;
+  const own = methodOf(right, '__contains__');
   if (own === undefined) return known(contains(machine, right, left), isNegated);
   const answer = machine.call(own, [right, left]);
   return typeof answer === 'boolean' ? known(answer, isNegated) : unknownComparison();
@@ -286,7 +281,7 @@ function ownUnequal(machine: Machine, left: Value, right: Value): Value | undefi
     [left, right],
     [right, left],
   ] as const) {
-    const own = self instanceof Instance ? self.cls.find('__ne__') : undefined;
+    const own = methodOf(self, '__ne__');
     if (own instanceof Func) return machine.call(own, [self, other]);
   }
   return undefined;
@@ -301,9 +296,9 @@ const comparing: Record<string, [own: string, mirrored: string]> = {
 
 function ordered(machine: Machine, operator: string, left: Value, right: Value): Value {
   const [own, mirrored] = comparing[operator] ?? ['', ''];
-  const method = left instanceof Instance ? left.cls.find(own) : undefined;
+  const method = methodOf(left, own);
   if (method !== undefined) return machine.call(method, [left, right]);
-  const other = right instanceof Instance ? right.cls.find(mirrored) : undefined;
+  const other = methodOf(right, mirrored);
   if (other !== undefined) return machine.call(other, [right, left]);
   const [a, b] = [plain(left), plain(right)];
   const order = compare(machine, a, b);

@@ -12,22 +12,19 @@ import {
 import { raise } from '../values/builtin-types.ts';
 import { join } from '../values/branches.ts';
 import { Dict, List, type Machine, type Value } from '../values/values.ts';
-import { Class, Func, Instance } from '../values/objects.ts';
+import { Class, Func, methodOf, outsideBase } from '../values/objects.ts';
 import { isCounted, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
 
 export function item(machine: Machine, value: Value, key: Value): Value {
-  const own = ownMethod(value, '__getitem__');
+  const own = itemMethod(value, '__getitem__');
   if (own !== undefined) return machine.call(own, [value, key]);
   return plainItem(machine, value, key);
 }
 
-function ownMethod(value: Value, name: string): Value | undefined {
-  if (value instanceof Instance) {
-    const found = value.cls.find(name);
-    return found instanceof Func || value.payload === undefined ? found : undefined;
-  }
-  if (value instanceof Class && value.metaclass instanceof Class) return value.metaclass.find(name);
-  return undefined;
+function itemMethod(value: Value, name: string): Value | undefined {
+  const found = methodOf(value, name);
+  const isBuiltin = plain(value) !== value && !(found instanceof Func);
+  return isBuiltin ? undefined : found;
 }
 
 export function plainItem(machine: Machine, value: Value, key: Value): Value {
@@ -56,8 +53,8 @@ function codeUnits(machine: Machine, text: string): string {
 }
 
 function notFound(value: Value): Value {
-  if (value instanceof Instance && value.cls.outside !== undefined) return new Unknown(value.cls.outside);
-  return raise('TypeError', 'object is not subscriptable');
+  const why = outsideBase(value);
+  return why === undefined ? raise('TypeError', 'object is not subscriptable') : new Unknown(why);
 }
 
 function at(machine: Machine, items: readonly Value[], position: number): Value {
@@ -76,7 +73,7 @@ function dictItem(machine: Machine, value: Value, dict: Dict, key: Value): Value
     put(machine, dict, key, made);
     return made;
   }
-  const missing = value instanceof Instance ? value.cls.find('__missing__') : undefined;
+  const missing = methodOf(value, '__missing__');
   if (missing !== undefined) return machine.call(missing, [value, key]);
   return raise('KeyError', typeof key === 'string' ? key : 'key');
 }
@@ -110,7 +107,7 @@ function part(machine: Machine, holder: Value, slice: Slice): Value {
 }
 
 export function setItem(machine: Machine, target: Value, key: Value, value: Value): void {
-  const own = ownMethod(target, '__setitem__');
+  const own = itemMethod(target, '__setitem__');
   if (own !== undefined) machine.call(own, [target, key, value]);
   else plainSetItem(machine, target, key, value);
 }
@@ -120,9 +117,7 @@ export function plainSetItem(machine: Machine, target: Value, key: Value, value:
   if (holder instanceof Unknown) return;
   if (holder instanceof Dict) put(machine, holder, key, value);
   else if (holder instanceof List) setListItem(machine, holder, key, value);
-  else if (!(target instanceof Instance) || target.cls.outside === undefined) {
-    raise('TypeError', 'object does not support item assignment');
-  }
+  else if (outsideBase(target) === undefined) raise('TypeError', 'object does not support item assignment');
 }
 
 function setListItem(machine: Machine, list: List, key: Value, value: Value): void {
@@ -147,13 +142,10 @@ function setListItem(machine: Machine, list: List, key: Value, value: Value): vo
 }
 
 export function deleteItem(machine: Machine, target: Value, key: Value): void {
-  const own = ownMethod(target, '__delitem__');
-  if (own !== undefined) {
-    machine.call(own, [target, key]);
-    return;
-  }
+  const own = itemMethod(target, '__delitem__');
   const holder = plain(target);
-  if (holder instanceof Dict) {
+  if (own !== undefined) machine.call(own, [target, key]);
+  else if (holder instanceof Dict) {
     const hash = hashKey(machine, key);
     if (hash !== undefined && holder.open === undefined && !holder.entries.has(hash))
       raise('KeyError', 'key');

@@ -1,7 +1,7 @@
 import { asText, isSubclass, orderOf, plain, truth } from '../values/access.ts';
 import { exceptionTypes, raise } from '../values/builtin-types.ts';
 import { reprOf, sizeOf } from '../values/text.ts';
-import { BoundMethod, Class, Func, Instance, Native, type NativeCall } from '../values/objects.ts';
+import { BoundMethod, Class, Func, Instance, methodOf, Native, type NativeCall } from '../values/objects.ts';
 import {
   ellipsis,
   isCounted,
@@ -83,7 +83,7 @@ const functions: Record<string, NativeCall> = {
     deleteAttribute(machine, target, asText(name) ?? '');
   },
   callable: known((_, [value = null]) => {
-    if (value instanceof Instance) return value.cls.find('__call__') !== undefined;
+    if (value instanceof Instance) return methodOf(value, '__call__') !== undefined;
     return [Func, Native, Class, BoundMethod].some((kind) => value instanceof kind);
   }),
   enumerate: known((machine, [source = null, start = 0n], keywords) => {
@@ -165,11 +165,10 @@ function isOpen(value: Value, name: string): boolean {
   return !(cls instanceof Class) || cls.find(name) === undefined;
 }
 
-function length(machine: Machine, value: Value): Value {
-  const own =
-    value instanceof Instance && value.payload === undefined ? value.cls.find('__len__') : undefined;
-  if (own !== undefined) return machine.call(own, [value]);
+export function length(machine: Machine, value: Value): Value {
   const holder = plain(value);
+  const own = holder === value ? methodOf(value, '__len__') : undefined;
+  if (own !== undefined) return machine.call(own, [value]);
   if (typeof holder === 'string') {
     machine.budget.text(holder.length);
     return BigInt(sizeOf(holder));
@@ -218,7 +217,7 @@ function zip(machine: Machine, sources: readonly Value[]): Iterator {
 
 function next(machine: Machine, source: Value, fallback: Value | undefined): Value {
   if (source instanceof Unknown) return source;
-  const own = source instanceof Instance ? source.cls.find('__next__') : undefined;
+  const own = methodOf(source, '__next__');
   if (own !== undefined) return machine.call(own, [source]);
   const why = orderOf(source);
   if (why !== undefined) return new Unknown(why);

@@ -1,11 +1,11 @@
 import { addUnfollowed, leaveOpen } from '../values/access.ts';
 import { raise } from '../values/builtin-types.ts';
 import { Dict, type Keywords, List, type Machine, type Value } from '../values/values.ts';
-import { Class, Descriptor, Instance, Native } from '../values/objects.ts';
+import { Class, Descriptor, Instance, methodOf, Native } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import { autoType } from '../language/classes.ts';
 import { setItem } from '../language/subscripts.ts';
-import { contains, equal } from '../values/equality.ts';
+import { equal } from '../values/equality.ts';
 import { argument, type Models, natives } from './define.ts';
 import * as types from '../values/builtin-types.ts';
 
@@ -44,14 +44,22 @@ function merged(machine: Machine, self: Value | undefined): Value {
   return dict;
 }
 
-for (const name of ['get', 'keys', 'values', 'items', 'copy', '__len__', '__iter__', '__getitem__']) {
+for (const name of [
+  'get',
+  'keys',
+  'values',
+  'items',
+  'copy',
+  '__len__',
+  '__iter__',
+  '__getitem__',
+  '__contains__',
+]) {
   types.addMethods(chainType, {
     [name]: (machine, [self, ...args]) => machine.call(machine.attribute(merged(machine, self), name), args),
   });
 }
 types.addMethods(chainType, {
-  __contains__: (machine, [self, key = null]) =>
-    contains(machine, merged(machine, self), key) ?? new Unknown('an unknown comparison'),
   __setitem__: (machine, [self, key = null, value = null]) => {
     setItem(machine, mapsOf(self)[0] ?? null, key, value);
   },
@@ -113,7 +121,7 @@ function dataclass(machine: Machine, cls: Class): Class {
         const given = argument(args, keywords, index, name);
         inner.setAttribute(self, name, given === undefined ? initial(inner, name, fallback) : given);
       }
-      const after = self instanceof Instance ? self.cls.find('__post_init__') : undefined;
+      const after = methodOf(self, '__post_init__');
       if (after !== undefined) inner.call(after, [self]);
     },
     true,

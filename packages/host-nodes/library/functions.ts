@@ -6,6 +6,7 @@ import {
   Descriptor,
   Func,
   Instance,
+  methodOf,
   Native,
   type NativeCall,
 } from '../values/objects.ts';
@@ -50,7 +51,7 @@ function copied(machine: Machine, value: Value, deep: boolean, known: Map<Value,
   machine.budget.spend();
   const before = known.get(value);
   if (before !== undefined) return before;
-  const own = value instanceof Instance ? value.cls.find(deep ? '__deepcopy__' : '__copy__') : undefined;
+  const own = methodOf(value, deep ? '__deepcopy__' : '__copy__');
   if (own !== undefined) return machine.call(own, deep ? [value, new Dict()] : [value]);
   const inner = (item: Value) => (deep ? copied(machine, item, true, known) : item);
   if (value instanceof List) {

@@ -153,6 +153,7 @@ const open: Record<string, string> = {
   'an environment variable has the default that the pack gives':
     'import os\nRESULT = [os.environ.get("X", "d"), os.getenv("Y", "e")]\n# ["d", "e"]',
   'an environment variable without a default': 'import os\nRESULT = os.environ.get("X")',
+  'whether an environment variable is set': 'import os\nRESULT = "X" in os.environ',
   'an attribute of a class derived from outside':
     'from torch import nn\nclass A(nn.Module):\n    x = 1\nRESULT = A.x\n# 1',
   'what the host adds to a list':

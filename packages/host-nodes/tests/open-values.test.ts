@@ -85,6 +85,8 @@ const values: Record<string, string> = {
     'import configparser\nc = configparser.ConfigParser()\nc.read_string("[a]\\nb = %(c)s\\nc = 1")\nRESULT = c["a"]["b"]',
   'settings that go on in the next line':
     'import configparser\nc = configparser.ConfigParser()\nc.read_string("[a]\\nb = 1\\n  2")\nRESULT = c["a"]["b"]',
+  'the length of an open dict, by its base':
+    'class D(dict):\n    def __len__(self): return super().__len__()\nd = D()\nd.update(outside.f())\nRESULT = d.__len__()',
   'words of an exception of Python': 'try: {}["a"]\nexcept KeyError as e: RESULT = str(e)',
   'a deque of a length': 'from collections import deque\nRESULT = list(deque([1, 2], maxlen=1))',
   'the home folder': 'import os\nRESULT = os.path.expanduser("~/x")',

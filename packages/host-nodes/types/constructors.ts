@@ -1,12 +1,14 @@
 import { addUnfollowed, asText, orderOf, plain, put, truth } from '../values/access.ts';
-import { isNumber, numeric, setOf } from '../values/equality.ts';
+import { contains, isNumber, numeric, setOf } from '../values/equality.ts';
 import { raise } from '../values/builtin-types.ts';
-import { Bytes, decoded, encoded, isSame, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
+import { Bytes, decoded, encoded, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
 import { Dict, List, type Machine, PythonSet, type Value } from '../values/values.ts';
 import { textOf } from '../values/text.ts';
-import { Class, type Construct, Descriptor, Instance, Native } from '../values/objects.ts';
+import { Class, type Construct, Descriptor, Instance, methodOf, Native } from '../values/objects.ts';
 import { allocate, construct, initializePayload, makeClass } from '../language/classes.ts';
-import { findAttribute, plainSet } from '../language/attributes.ts';
+import { plainSet } from '../language/attributes.ts';
+import { iteratorOf } from '../language/iteration.ts';
+import { length } from '../library/builtins.ts';
 import { item, plainItem, plainSetItem } from '../language/subscripts.ts';
 import { isUtf8, textMethods } from './texts.ts';
 import { dictMethods, listMethods, sequenceMethods, setMethods, update } from './collections.ts';
@@ -100,8 +102,7 @@ const objectMethods: types.Methods = {
   __setattr__: (machine, [self = null, name = null, value = null]) => plainSet(machine, self, name, value),
   __getattribute__: (_machine, [self = null, name = null]) => {
     const own = self instanceof Instance ? self.own(String(name)) : undefined;
-    if (own !== undefined) return own;
-    const found = self instanceof Instance ? self.cls.find(String(name)) : undefined;
+    const found = own ?? methodOf(self, String(name));
     return found === undefined ? raise('AttributeError', String(name)) : found;
   },
   __init_subclass__: () => null,
@@ -125,15 +126,10 @@ const itemMethods = {
   __setitem__: (machine, [self = null, key = null, value = null]) => {
     plainSetItem(machine, self, key, value);
   },
-  __contains__: (machine, [self = null, key = null]) => {
-    const method = findAttribute(machine, plain(self), 'count');
-    const keys = findAttribute(machine, plain(self), 'keys');
-    if (keys === undefined && method === undefined) return new Unknown('an unknown comparison');
-    for (const other of machine.iterate(plain(self))) if (isSame(machine, other, key)) return true;
-    return false;
-  },
-  __len__: (machine, [self = null]) => BigInt([...machine.iterate(plain(self))].length),
-  __iter__: (machine, [self = null]) => new List([...machine.iterate(plain(self))]),
+  __contains__: (machine, [self = null, key = null]) =>
+    contains(machine, self, key) ?? new Unknown('an unknown comparison'),
+  __len__: (machine, [self = null]) => length(machine, plain(self)),
+  __iter__: (machine, [self = null]) => iteratorOf(machine, plain(self)),
   __init__: (machine, [self = null, ...args], keywords) => initializePayload(machine, self, args, keywords),
 } satisfies types.Methods;
 

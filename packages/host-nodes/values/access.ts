@@ -1,5 +1,5 @@
 import { raise } from './builtin-types.ts';
-import { Class, Instance, Native, type NativeCall } from './objects.ts';
+import { Class, Instance, methodOf, Native, outsideBase, type NativeCall } from './objects.ts';
 import { condition, isCounted, Iterator, Range, Several, type Slice, Tuple, Unknown } from './plain.ts';
 import {
   Dict,
@@ -32,7 +32,7 @@ export function hashKey(machine: Machine, key: Value): string | undefined {
   if (typeof key === 'bigint' || typeof key === 'number') return `\0n${digitsOf(machine, key)}`;
   if (key instanceof Tuple) return tupleKey(machine, key);
   if (key instanceof Instance) {
-    if (key.payload !== undefined && key.cls.find('__hash__') === undefined)
+    if (key.payload !== undefined && methodOf(key, '__hash__') === undefined)
       return hashKey(machine, key.payload);
     return `\0o${key.born}`;
   }
@@ -292,10 +292,9 @@ export function isSubclass(machine: Machine, cls: Class, of: Value): boolean | u
 
 /** Whether a value counts as true; undefined if unknown. */
 export function truth(machine: Machine, value: Value): boolean | undefined {
-  if (!(value instanceof Instance)) return plainTruth(machine, value);
-  const own = value.cls.find('__bool__') ?? value.cls.find('__len__');
-  if (own !== undefined && value.payload === undefined)
-    return plainTruth(machine, machine.call(own, [value]));
-  if (value.payload !== undefined) return plainTruth(machine, value.payload);
-  return value.cls.outside === undefined ? true : undefined;
+  const held = plain(value);
+  if (!(held instanceof Instance)) return plainTruth(machine, held);
+  const own = methodOf(held, '__bool__') ?? methodOf(held, '__len__');
+  if (own !== undefined) return plainTruth(machine, machine.call(own, [held]));
+  return outsideBase(held) === undefined ? true : undefined;
 }

@@ -1,6 +1,6 @@
 import { addItem, hashKey, lookUp, plain } from './access.ts';
 import { Dict, List, type Machine, PythonSet, type Value } from './values.ts';
-import { Class, Instance } from './objects.ts';
+import { methodOf, outsideBase } from './objects.ts';
 import { isCounted, isSame, Range, Tuple, Unknown } from './plain.ts';
 
 /** Whether two values are equal; undefined if unknown. Shared parts cost steps each time they occur. */
@@ -20,17 +20,14 @@ export function equal(machine: Machine, left: Value, right: Value): boolean | un
 }
 
 function ownEqual(machine: Machine, left: Value, right: Value): boolean | 'unknown' | undefined {
-  const cls = left instanceof Instance ? left.cls : left instanceof Class ? left.metaclass : undefined;
-  if (!(cls instanceof Class)) return undefined;
-  const method = cls.find('__eq__');
+  const method = methodOf(left, '__eq__');
   if (method === undefined) return undefined;
   const answer = machine.call(method, [left, right]);
   return typeof answer === 'boolean' ? answer : 'unknown';
 }
 
 function isOpen(value: Value): boolean {
-  if (value instanceof PythonSet || value instanceof Range) return true;
-  return value instanceof Instance && value.cls.outside !== undefined;
+  return value instanceof PythonSet || value instanceof Range || outsideBase(value) !== undefined;
 }
 
 export function isNumber(value: Value): value is number | bigint | boolean {

@@ -123,6 +123,17 @@ export class Instance extends Namespace {
   }
 }
 
+/** The special method of a value, which Python looks up on its class. */
+export function methodOf(value: Value | undefined, name: string): Value | undefined {
+  const cls = value instanceof Instance ? value.cls : value instanceof Class ? value.metaclass : null;
+  return cls instanceof Class ? cls.find(name) : undefined;
+}
+
+/** Why an object may have more than is known: its class derives from something outside of the pack. */
+export function outsideBase(value: Value): string | undefined {
+  return value instanceof Instance ? value.cls.outside : undefined;
+}
+
 export interface FunctionCode {
   name: string;
   args: Arguments;

@@ -1,6 +1,6 @@
 import { digitsOf, orderOf } from './access.ts';
 import { Dict, List, type Machine, type Value } from './values.ts';
-import { Class, Instance } from './objects.ts';
+import { Class, Instance, methodOf, outsideBase } from './objects.ts';
 import { Symbolic, Tuple, Unknown } from './plain.ts';
 
 /** The number of characters in a text; JavaScript counts some of them twice. */
@@ -66,8 +66,8 @@ function instanceText(machine: Machine, value: Instance): string | undefined {
 
 /** The result of the pack's own method; null if there is none. */
 function ownText(machine: Machine, value: Instance, name: string): string | undefined | null {
-  const method = value.cls.find(name);
-  if (method === undefined) return value.cls.outside === undefined ? null : undefined;
+  const method = methodOf(value, name);
+  if (method === undefined) return outsideBase(value) === undefined ? null : undefined;
   const text = machine.call(method, [value]);
   return typeof text === 'string' ? text : undefined;
 }
