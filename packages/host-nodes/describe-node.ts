@@ -11,37 +11,33 @@ import { isCounted, Tuple, Unknown } from './values/plain.ts';
 import { Dict, List, type Machine, type Value } from './values/values.ts';
 import { Raised } from './values/builtin-types.ts';
 
-/** The host's view of a node; unknown fields are absent. */
-export interface ReadHostNode {
+/** A node as the host would list it. A field that needs a run of the pack is absent, and named in `open`. */
+export interface ExtractedNode {
   name: string;
+  /** Whether the pack lists it only under a condition that is unknown here. */
+  conditional: boolean;
+  /** The parts that only running the pack could show: the field, its part, and why. */
+  open: string[];
   /** The title that the host shows. */
-  displayName?: string;
+  display_name?: string;
   category?: string;
   description?: string;
-  function?: string;
   deprecated?: boolean;
   experimental?: boolean;
+  function?: string;
   /** JSON texts, as the host returns them. */
-  inputTypes?: string;
-  returnTypes?: string;
-  returnNames?: string;
-  outputIsList?: boolean[];
-  /** Whether the pack lists it only under a condition that is unknown here. */
-  conditional?: boolean;
-  /** The parts that only running the pack could show: the field, its part, and why. */
-  open?: readonly string[];
-}
-
-/** A node as the host would list it. A field that needs a run of the pack is absent, and named in `open`. */
-export interface ExtractedNode extends ReadHostNode {
-  conditional: boolean;
-  open: string[];
+  input_types?: string;
+  return_types?: string;
+  return_names?: string;
+  output_is_list?: boolean[];
 }
 
 const maxOpen = 10;
 const maxReason = 200;
 
 type Fields = Omit<ExtractedNode, 'name' | 'conditional' | 'open'>;
+type Explain = (why: string) => void;
+type Run = <Part>(part: string, read: (explain: Explain) => Part | undefined) => Part | undefined;
 
 /** Reads a node's class, with a step allowance of its own. A failed field is left open; the rest stays. */
 export function describeNode(
@@ -52,7 +48,7 @@ export function describeNode(
   title: Value = null,
 ): ExtractedNode {
   const node: ExtractedNode = { name, conditional, open: [] };
-  const run: Run = (field, read) => {
+  const run: Run = (part, read) => {
     let why = 'it is not known';
     try {
       const value = machine.budget.allow(limits.nodeSteps, () => read((reason) => (why = reason)));
@@ -63,12 +59,12 @@ export function describeNode(
       const said = error instanceof Raised ? error.toString() : error.message;
       why = error instanceof RangeError ? 'it nests too deeply' : said;
     }
-    node.open.push(`${field}: ${why}`);
+    node.open.push(`${part}: ${why}`);
     return undefined;
   };
   const raw = isNewer(cls) ? newerForm(machine, cls, run) : olderForm(machine, cls, title);
-  Object.assign(node, withoutOpen(describe(machine, raw, run, node.open)));
-  if (!node.displayName) delete node.displayName;
+  describe(machine, raw, run, node);
+  if (!node.display_name) delete node.display_name;
   return node;
 }
 
@@ -84,16 +80,8 @@ function mayBeNewer(cls: Value): boolean {
   return cls instanceof Class && cls.basesOutside().some((path) => path.startsWith(hostExtras));
 }
 
-type Explain = (why: string) => void;
-type Run = <Field>(field: string, read: (explain: Explain) => Field | undefined) => Field | undefined;
-type Open<Shape> = { [Key in keyof Shape]: Shape[Key] | undefined };
-
-function withoutOpen(fields: Open<Fields>): Partial<Fields> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
 /** A class's own fields, before it is known whether they can be stored. */
-type Raw = Record<'function' | (typeof convertedFields)[number], (types?: Value) => Value>;
+type Raw = Record<keyof Fields, (types?: Value) => Value>;
 
 function olderForm(machine: Machine, cls: Value, title: Value): Raw {
   const read = (name: string, fallback: Value): Value => {
@@ -102,19 +90,19 @@ function olderForm(machine: Machine, cls: Value, title: Value): Raw {
     return found === undefined ? fallback : found;
   };
   return {
-    displayName: () => title,
+    display_name: () => title,
     category: () => read('CATEGORY', 'sd'),
     description: () => read('DESCRIPTION', ''),
     deprecated: () => read('DEPRECATED', false),
     experimental: () => read('EXPERIMENTAL', false),
     function: () => read('FUNCTION', new Unknown('it has none')),
-    inputs: () => {
+    input_types: () => {
       const method = read('INPUT_TYPES', new Unknown('it has none'));
       return method instanceof Unknown ? method : machine.call(method);
     },
-    returnTypes: () => read('RETURN_TYPES', new Tuple([])),
-    returnNames: (types = null) => read('RETURN_NAMES', types),
-    outputIsList: () => read('OUTPUT_IS_LIST', new Unknown('')),
+    return_types: () => read('RETURN_TYPES', new Tuple([])),
+    return_names: (types = null) => read('RETURN_NAMES', types),
+    output_is_list: () => read('OUTPUT_IS_LIST', new Unknown('')),
   };
 }
 
@@ -130,32 +118,31 @@ function newerForm(machine: Machine, cls: Value, run: Run): Raw {
   };
 }
 
-function describe(machine: Machine, raw: Raw, run: Run, open: string[]): Open<Fields> {
-  const types = run('return_types', (explain) => sequence(machine, raw.returnTypes(), explain));
-  const inputs = run('input_types', () => raw.inputs());
-  const ofTypes = <Field>(field: string, read: (types: Value, explain: Explain) => Field | undefined) =>
-    types === undefined ? undefined : run(field, (explain) => read(types, explain));
-  const typesText = (field: string, read: (types: Value) => Value) =>
-    ofTypes(field, (known, explain) =>
-      json(machine, read(known), explain, (part) => {
+function describe(machine: Machine, raw: Raw, run: Run, node: ExtractedNode): void {
+  const { open } = node;
+  const types = run('return_types', (explain) => sequence(machine, raw.return_types(), explain));
+  const inputs = run('input_types', () => raw.input_types());
+  const set = <Name extends keyof Fields>(field: Name, read: (explain: Explain) => Fields[Name]) => {
+    const value = run(field, read);
+    if (value !== undefined) node[field] = value;
+  };
+  const setTypes = (field: 'return_types' | 'return_names', value: (types: Value) => Value, known: Value) =>
+    set(field, (explain) =>
+      json(machine, value(known), explain, (part) => {
         if (open.length < 2 * maxOpen) open.push(`${field}: ${part}`);
       }),
     );
-  return {
-    displayName: run('display_name', () => asText(raw.displayName()) ?? ''),
-    category: run('category', (explain) => text(raw.category(), explain)),
-    description: run('description', (explain) => text(raw.description() ?? '', explain)),
-    deprecated: run('deprecated', () => plainTruth(machine, plain(raw.deprecated()))),
-    experimental: run('experimental', () => plainTruth(machine, plain(raw.experimental()))),
-    function: run('function', (explain) => text(raw.function(), explain)),
-    inputTypes:
-      inputs === undefined
-        ? undefined
-        : run('input_types', (explain) => inputsText(machine, inputs, open, explain)),
-    returnTypes: typesText('return_types', (known) => known),
-    returnNames: typesText('return_names', (known) => raw.returnNames(known)),
-    outputIsList: ofTypes('output_is_list', (known) => flags(machine, raw.outputIsList(), known)),
-  };
+  set('display_name', () => asText(raw.display_name()) ?? '');
+  set('category', (explain) => text(raw.category(), explain));
+  set('description', (explain) => text(raw.description() ?? '', explain));
+  set('deprecated', () => plainTruth(machine, plain(raw.deprecated())));
+  set('experimental', () => plainTruth(machine, plain(raw.experimental())));
+  set('function', (explain) => text(raw.function(), explain));
+  if (inputs !== undefined) set('input_types', (explain) => inputsText(machine, inputs, open, explain));
+  if (types === undefined) return;
+  setTypes('return_types', (known) => known, types);
+  setTypes('return_names', (known) => raw.return_names(known), types);
+  set('output_is_list', () => flags(machine, raw.output_is_list(), types));
 }
 
 /** A return type may be a list of choices, which are left out if they are unknown. */

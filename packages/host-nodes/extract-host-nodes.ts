@@ -10,7 +10,7 @@ import { Raised } from './values/builtin-types.ts';
 import { Several, Unknown } from './values/plain.ts';
 import { Dict, type Module, type Value } from './values/values.ts';
 
-export type { ExtractedNode, ReadHostNode } from './describe-node.ts';
+export type { ExtractedNode } from './describe-node.ts';
 
 /*
  * Finds the host nodes of a pack from its files, without running it.
@@ -219,34 +219,39 @@ function identify(machine: Interpreter, cls: Value): { id?: string | undefined; 
 
 function describeAll(machine: Interpreter, entries: Listed['entries']): ExtractedNode[] {
   if (entries.length > limits.names) throw new LimitReached('it lists too many nodes');
-  let left: number = limits.packCharacters;
+  let left: number = limits.packBytes;
   return entries.map(({ name, cls, conditional, title }) => {
     const node = describeNode(machine, name, cls, conditional, title);
-    left -= cut(node, Math.min(limits.nodeCharacters, left));
+    left -= cut(node, Math.min(limits.nodeBytes, left));
     return node;
   });
 }
 
-/** The text fields with their public names. If not all of them fit, the first ones are kept. */
-const textFields = [
-  ['function', 'function'],
-  ['category', 'category'],
-  ['returnTypes', 'return_types'],
-  ['returnNames', 'return_names'],
-  ['displayName', 'display_name'],
-  ['inputTypes', 'input_types'],
-  ['description', 'description'],
+/** If not all fields fit, the first ones are kept: the short and telling ones. */
+const storedFields = [
+  'function',
+  'category',
+  'return_types',
+  'return_names',
+  'display_name',
+  'output_is_list',
+  'input_types',
+  'description',
 ] as const;
 
-/** Drops fields that are too long to store: many nodes can share one long text. Returns the kept length. */
-function cut(node: ExtractedNode, characters: number): number {
+/** Drops fields that can't be stored: many nodes can share one long text. Returns the bytes of the others. */
+function cut(node: ExtractedNode, bytes: number): number {
   let kept = 0;
-  for (const [field, name] of textFields) {
-    const length = node[field]?.length ?? 0;
-    if (kept + length <= characters) kept += length;
+  for (const field of storedFields) {
+    const value = node[field] ?? '';
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    const size = Buffer.byteLength(text);
+    const isShort = typeof value === 'string' || value.length <= limits.flags;
+    const fits = isShort && kept + size <= bytes;
+    if (fits && text.isWellFormed()) kept += size;
     else {
       delete node[field];
-      node.open.push(`${name}: it is too long to be stored`);
+      node.open.push(`${field}: ${fits ? 'it is not valid Unicode' : 'it is too long to be stored'}`);
     }
   }
   return kept;

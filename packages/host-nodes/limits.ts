@@ -16,9 +16,10 @@ export const limits = {
   textCharacters: 1_000_000,
   patternCharacters: 500,
   matchedCharacters: 20_000,
-  /** For one node and for all nodes of a pack, as stored. */
-  nodeCharacters: 80_000,
-  packCharacters: 2_000_000,
+  /** Of one node, which leaves room in the registry's item for what its owner writes, and of all: six known packs. */
+  nodeBytes: 80_000,
+  packBytes: 2_000_000,
+  flags: 1_000,
   jsonCharacters: 80_000,
   reasonCharacters: 500,
   notes: 50,

@@ -1,7 +1,6 @@
-import type { ReadHostNode } from '@node-registry/host-nodes';
+import type { ExtractedNode } from '@node-registry/host-nodes';
 import { type HostNode, maxLeftOpen } from './schemas/host-node.ts';
 import { isSendable } from './names.ts';
-import { maxRecordItems } from './schemas/fields.ts';
 
 /** The extracted fields of a host node. Null if a field is unknown. */
 export type ExtractedFields = {
@@ -16,28 +15,17 @@ interface Entries {
 
 const maxNameCharacters = 200;
 const maxReason = 300;
-/** Leaves room in a DynamoDB item for the fields that an owner may write. */
-const maxEntryBytes = 80_000;
-/** Six times the largest known pack. Without a limit, an author decides what a version costs the table. */
-const maxVersionBytes = 2_000_000;
-
 /**
- * The entries of a version: only values that endpoint 7 also accepts. A field that it rejects, or that
- * doesn't fit, is stored as unknown; a name that it rejects makes the extraction incomplete.
+ * The entries of a version: only values that endpoint 7 also accepts. The reader has left out fields that don't
+ * fit; a name that the endpoint rejects makes the extraction incomplete.
  */
-export function entriesOf(nodes: readonly ReadHostNode[]): Entries {
-  let left = maxVersionBytes;
+export function entriesOf(nodes: readonly ExtractedNode[]): Entries {
   const entries = new Map<string, ExtractedFields>();
   const problems: string[] = [];
   for (const node of nodes) {
     const problem = problemOf(node.name);
-    if (problem !== undefined) {
-      problems.push(problem);
-      continue;
-    }
-    const { fields, bytes } = fieldsOf(node, Math.min(maxEntryBytes, left));
-    left -= bytes;
-    entries.set(node.name, fields);
+    if (problem === undefined) entries.set(node.name, fieldsOf(node));
+    else problems.push(problem);
   }
   return { entries, problem: problems[0] };
 }
@@ -51,37 +39,22 @@ function problemOf(name: string): string | undefined {
   return undefined;
 }
 
-function fieldsOf(node: ReadHostNode, maxBytes: number): { fields: ExtractedFields; bytes: number } {
-  let bytes = 0;
-  const open = [...(node.open ?? [])];
-  const stored = <Value>(name: string, value: Value | undefined, text: string | undefined): Value | null => {
-    if (value === undefined || text === undefined) return null;
-    const size = Buffer.byteLength(text);
-    if (!text.isWellFormed() || bytes + size > maxBytes) {
-      open.push(`${name}: the registry does not store it, since it is too long or not valid Unicode`);
-      return null;
-    }
-    bytes += size;
-    return value;
-  };
-  const storedText = (name: string, text: string | undefined) => stored(name, text, text);
-  const flags = node.outputIsList;
-  const isStored = flags && flags.length <= maxRecordItems;
-  const fields = {
-    function: storedText('function', node.function),
-    category: storedText('category', node.category),
-    return_types: storedText('return_types', node.returnTypes),
-    return_names: storedText('return_names', node.returnNames),
-    display_name: storedText('display_name', node.displayName),
-    output_is_list: isStored ? stored('output_is_list', flags, JSON.stringify(flags)) : null,
-    input_types: storedText('input_types', node.inputTypes),
-    description: storedText('description', node.description),
+function fieldsOf({ open, ...node }: ExtractedNode): ExtractedFields {
+  const said = open.slice(0, maxLeftOpen).map((text) => text.slice(0, maxReason).toWellFormed());
+  return {
+    function: node.function ?? null,
+    category: node.category ?? null,
+    return_types: node.return_types ?? null,
+    return_names: node.return_names ?? null,
+    display_name: node.display_name ?? null,
+    output_is_list: node.output_is_list ?? null,
+    input_types: node.input_types ?? null,
+    description: node.description ?? null,
     deprecated: node.deprecated ?? null,
     experimental: node.experimental ?? null,
     conditional: node.conditional || null,
+    left_open: said.length > 0 ? said : null,
   };
-  const said = open.slice(0, maxLeftOpen).map((text) => text.slice(0, maxReason).toWellFormed());
-  return { fields: { ...fields, left_open: said.length > 0 ? said : null }, bytes };
 }
 
 /** An input's choices: a list instead of its type, or the newer form's options. */

@@ -6,8 +6,8 @@ import { inputFields, inputParameters, optionNames, ownDefaults } from './names.
 import { flag, inputType, kindOf, outputType, schemaType, templateType } from './schema-types.ts';
 
 export const convertedFields = [
-  ...(['displayName', 'category', 'description', 'deprecated', 'experimental'] as const),
-  ...(['inputs', 'returnTypes', 'returnNames', 'outputIsList'] as const),
+  ...(['display_name', 'category', 'description', 'deprecated', 'experimental'] as const),
+  ...(['input_types', 'return_types', 'return_names', 'output_is_list'] as const),
 ];
 
 /** A node of the newer schema in the older form. */
@@ -25,20 +25,20 @@ export function convert(machine: Machine, schema: Value): Converted | undefined 
     schema.own(name) ?? (schema.open === undefined ? fallback : new Unknown(schema.open));
   const outputs = field('outputs', new List());
   return {
-    displayName: field('display_name', null),
+    display_name: field('display_name', null),
     category: field('category', 'sd'),
     description: field('description', ''),
     deprecated: field('is_deprecated', false),
     experimental: field('is_experimental', false),
-    inputs: withHidden(machine, inputDict(machine, field('inputs', new List())), schema),
-    returnTypes: ofEach(machine, outputs, (output) => output.own('io_type')),
-    returnNames: ofEach(machine, outputs, (output) => {
+    input_types: withHidden(machine, inputDict(machine, field('inputs', new List())), schema),
+    return_types: ofEach(machine, outputs, (output) => output.own('io_type')),
+    return_names: ofEach(machine, outputs, (output) => {
       const names = [output.own('display_name'), output.own('id')];
       return (
         names.find((name) => name !== undefined && name !== null && name !== '') ?? output.own('io_type')
       );
     }),
-    outputIsList: ofEach(
+    output_is_list: ofEach(
       machine,
       outputs,
       (output) => flag(machine, output, 'is_output_list') ?? new Unknown('an unknown condition'),

@@ -49,41 +49,41 @@ type Field = keyof ExtractedNode;
 
 /** Where a pack writes a value of the host, and the field that depends on it; none where nothing shown does. */
 const positions: [code: (value: string) => string, field?: Field][] = [
-  [(value) => older(`    RETURN_TYPES = ("IMAGE", ${value})\n`), 'returnTypes'],
-  [(value) => older(`    RETURN_TYPES = ${value}\n`), 'returnTypes'],
-  [(value) => older(`    RETURN_NAMES = (${value},)\n`), 'returnNames'],
+  [(value) => older(`    RETURN_TYPES = ("IMAGE", ${value})\n`), 'return_types'],
+  [(value) => older(`    RETURN_TYPES = ${value}\n`), 'return_types'],
+  [(value) => older(`    RETURN_NAMES = (${value},)\n`), 'return_names'],
   [(value) => older(`    CATEGORY = ${value}\n`), 'category'],
   [(value) => older(`    FUNCTION = ${value}\n`), 'function'],
   [(value) => older(`    DESCRIPTION = ${value}\n`), 'description'],
   [
     (value) =>
       older(`    @classmethod\n    def INPUT_TYPES(cls): return {"required": {"x": (${value}, {})}}\n`),
-    'inputTypes',
+    'input_types',
   ],
   [
     (value) =>
       older(
         `    @classmethod\n    def INPUT_TYPES(cls): return {"required": {"x": ("INT", {"default": ${value}})}}\n`,
       ),
-    'inputTypes',
+    'input_types',
   ],
   [
     (value) =>
       older(
         `    @classmethod\n    def INPUT_TYPES(cls): return {"required": {**(${value})}, "hidden": {}}\n`,
       ),
-    'inputTypes',
+    'input_types',
   ],
   [(value) => older(`    OTHER = ${value}\n    def run(self, image): return ${value}\n`)],
   [(value) => `Base = ${value}\n${older('').replace('class Node:', 'class Node(Base):')}`],
   [(value) => `decorate = ${value}\n${older('').replace('class Node:', '@decorate\nclass Node:')}`],
-  [(value) => newer(`inputs=[${value}]`), 'inputTypes'],
-  [(value) => newer(`inputs=[io.Int.Input("n", default=${value})]`), 'inputTypes'],
-  [(value) => newer(`inputs=[io.Int.Input("n", sparkle=${value})]`), 'inputTypes'],
-  [(value) => newer(`inputs=[io.Combo.Input("n", options=${value})]`), 'inputTypes'],
-  [(value) => newer(`outputs=[io.Image.Output(), ${value}]`), 'returnTypes'],
-  [(value) => newer(`outputs=[io.Image.Output(display_name=${value})]`), 'returnNames'],
-  [(value) => newer(`hidden=[${value}]`), 'inputTypes'],
+  [(value) => newer(`inputs=[${value}]`), 'input_types'],
+  [(value) => newer(`inputs=[io.Int.Input("n", default=${value})]`), 'input_types'],
+  [(value) => newer(`inputs=[io.Int.Input("n", sparkle=${value})]`), 'input_types'],
+  [(value) => newer(`inputs=[io.Combo.Input("n", options=${value})]`), 'input_types'],
+  [(value) => newer(`outputs=[io.Image.Output(), ${value}]`), 'return_types'],
+  [(value) => newer(`outputs=[io.Image.Output(display_name=${value})]`), 'return_names'],
+  [(value) => newer(`hidden=[${value}]`), 'input_types'],
   [(value) => newer(`category=${value}`), 'category'],
   [(value) => newer(`sparkle=${value}`)],
 ];

@@ -80,11 +80,13 @@ describe('the limits of a pack', () => {
     expect(() => budget.allow(100, () => budget.spend(11))).toThrow(LimitReached);
   });
 
-  test('keep 80,000 characters of a node, 2,000,000 of all nodes, 50 notes, and 500 characters of a reason', () => {
+  test('keep 80,000 bytes of a node, 2,000,000 of all nodes, 50 notes, and 500 characters of a reason', () => {
     const openOf = (field: string, value: string) =>
       nodeOf(
         `class A:\n    FUNCTION = ""\n    CATEGORY = ""\n    RETURN_TYPES = 1\n    ${field} = ${value}\nNODE_CLASS_MAPPINGS = {"A": A}`,
       ).open;
+    const keptOf = (fields: string) =>
+      Object.keys(nodeOf(`NODE_CLASS_MAPPINGS = {"A": type("A", (), {"RETURN_TYPES": (), ${fields}})}`));
     const node = (size: number) => openOf('DESCRIPTION', `"x" * ${size}`);
     const json = (size: number) => openOf('INPUT_TYPES', `lambda: "x" * ${size - 2}`);
     const big = 'type("A", (), {"FUNCTION": "x" * 80_000, "RETURN_TYPES": 1, "CATEGORY": ""})';
@@ -96,6 +98,13 @@ describe('the limits of a pack', () => {
 
     const tooLong = 'it is too long to be stored';
     expect(node(80_001)).toEqual([...node(80_000), `description: ${tooLong}`]);
+    expect(openOf('DESCRIPTION', '"ä" * 40_001').at(-1)).toBe(`description: ${tooLong}`);
+    expect(openOf('DESCRIPTION', '"\\ud800"').at(-1)).toBe('description: it is not valid Unicode');
+    expect(keptOf('"OUTPUT_IS_LIST": (True,) * 1_000')).toContain('output_is_list');
+    expect(keptOf('"OUTPUT_IS_LIST": (True,) * 1_001')).not.toContain('output_is_list');
+    expect(keptOf('"OUTPUT_IS_LIST": (True,), "CATEGORY": "x" * 79_990')).toContain('output_is_list');
+    expect(keptOf('"OUTPUT_IS_LIST": (True,), "CATEGORY": "x" * 79_991')).not.toContain('output_is_list');
+    expect(keptOf('"DESCRIPTION": "y" * 40_001, "FUNCTION": "x" * 40_000')).not.toContain('description');
     expect([json(80_000).length, json(80_001).at(-1)]).toEqual([1, `input_types: ${tooLong}`]);
     expect([nodes.length, nodes.filter((each) => each.function !== undefined).length]).toEqual([26, 25]);
     expect(extract(listed + '"a" + 1\n'.repeat(51)).notes).toHaveLength(50);

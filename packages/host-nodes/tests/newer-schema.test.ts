@@ -26,27 +26,27 @@ const fields: [title: string, schema: string, fields: object][] = [
   [
     'an output by its display name, then by its id, then by its type',
     'outputs=[io.Image.Output(id="image", display_name="Shown"), io.Mask.Output("mask"), io.Latent.Output()]',
-    { returnNames: '["Shown","mask","LATENT"]' },
+    { return_names: '["Shown","mask","LATENT"]' },
   ],
   [
     '`advanced` of an input',
     'inputs=[io.Int.Input("steps", default=1, advanced=True)]',
-    { inputTypes: '{"required":{"steps":["INT",{"advanced":true,"default":1}]}}' },
+    { input_types: '{"required":{"steps":["INT",{"advanced":true,"default":1}]}}' },
   ],
   [
     'widgets and defaults',
     'inputs=[io.MultiType.Input(io.Int.Input("mi"), [io.Float]), io.MultiType.Input(io.Image.Input("im"), [io.Mask]), io.Combo.Input("m", Mode, default=Mode.B)]',
-    { inputTypes: `{"required":{${widgets}}}` },
+    { input_types: `{"required":{${widgets}}}` },
   ],
   [
     'the gradient slider',
     'inputs=[io.Int.Input("n", display_mode=io.NumberDisplay.gradient_slider)]',
-    { inputTypes: '{"required":{"n":["INT",{"display":"gradientslider"}]}}' },
+    { input_types: '{"required":{"n":["INT",{"display":"gradientslider"}]}}' },
   ],
   [
     'an input of several types as optional if the input that it is given is',
     'inputs=[io.MultiType.Input(io.Image.Input("image", optional=True), [io.Mask])]',
-    { inputTypes: '{"required":{},"optional":{"image":["IMAGE,MASK",{}]}}' },
+    { input_types: '{"required":{},"optional":{"image":["IMAGE,MASK",{}]}}' },
   ],
 ];
 
@@ -112,13 +112,13 @@ NODE_CLASS_MAPPINGS = {c.GET_SCHEMA().node_id: c for c in [A]}
       `${pack('inputs=[]')}NODE_CLASS_MAPPINGS = {"N": Node}\nNODE_DISPLAY_NAME_MAPPINGS = {"N": "Not shown"}\n`,
     );
 
-    expect(nodeOf(pack('display_name="A title"')).displayName).toBe('A title');
-    expect(untitled.nodes.map(({ displayName }) => displayName)).toEqual([undefined]);
+    expect(nodeOf(pack('display_name="A title"')).display_name).toBe('A title');
+    expect(untitled.nodes.map(({ display_name }) => display_name)).toEqual([undefined]);
   });
 });
 
 test('gives a node of the older form the title of NODE_DISPLAY_NAME_MAPPINGS', () => {
   const listed = `${nodeClass('One')}${nodeClass('Two')}NODE_CLASS_MAPPINGS = {"one": One, "two": Two}\nNODE_DISPLAY_NAME_MAPPINGS = {"one": "The first"}\n`;
 
-  expect(extract(listed).nodes.map(({ displayName }) => displayName)).toEqual(['The first', undefined]);
+  expect(extract(listed).nodes.map(({ display_name }) => display_name)).toEqual(['The first', undefined]);
 });

@@ -137,12 +137,12 @@ test.each(Object.entries(values))(
 );
 
 test('keeps known choices of an unknown number or order, and says so', () => {
-  const { inputTypes, returnTypes, open } = nodeOf(
+  const { input_types, return_types, open } = nodeOf(
     `import folder_paths\nclass A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {"m": (["None", *folder_paths.get_filename_list("a")],), "s": ([*{"a", "b"}],)}}\n    RETURN_TYPES = (folder_paths.get_filename_list("a"), "INT")\n    FUNCTION = "f"\nNODE_CLASS_MAPPINGS = {"A": A}`,
   );
 
-  expect(inputTypes).toBe('{"required":{"m":[["None"]],"s":[["a","b"]]}}');
-  expect(returnTypes).toBe('[[],"INT"]');
+  expect(input_types).toBe('{"required":{"m":[["None"]],"s":[["a","b"]]}}');
+  expect(return_types).toBe('[[],"INT"]');
   expect(open).toEqual([
     'input_types: .required.m[0][1] the host fills this list',
     'input_types: .required.s[0][] a set has no order',
@@ -203,7 +203,7 @@ describe('a known value', () => {
         `class A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {"x": ([f"option number {i}" for i in range(${count})],)}}\n    FUNCTION = "f"\nNODE_CLASS_MAPPINGS = {"A": A}`,
       );
 
-    expect(steps(2_400).nodes[0]?.inputTypes).toContain('option number 2399');
+    expect(steps(2_400).nodes[0]?.input_types).toContain('option number 2399');
     expect(steps(2_000).steps).toBeLessThan(2.2 * steps(1_000).steps);
   });
 });

@@ -195,10 +195,10 @@ const fields: Record<string, [code: string, fields: object]> = {
       function: 'run',
       deprecated: true,
       experimental: true,
-      inputTypes: '{"required":{"image":["IMAGE"]}}',
-      returnTypes: '["IMAGE"]',
-      returnNames: '["picture"]',
-      outputIsList: [true],
+      input_types: '{"required":{"image":["IMAGE"]}}',
+      return_types: '["IMAGE"]',
+      return_names: '["picture"]',
+      output_is_list: [true],
       open: [],
     },
   ],
@@ -208,22 +208,22 @@ const fields: Record<string, [code: string, fields: object]> = {
       category: 'sd',
       description: '',
       deprecated: false,
-      returnNames: '["A","B"]',
-      outputIsList: [false, false],
-      inputTypes: '{}',
+      return_names: '["A","B"]',
+      output_is_list: [false, false],
+      input_types: '{}',
     },
   ],
   'a type that equals every other': [
     'class AnyType(str):\n    def __ne__(self, other): return False\nany_type = AnyType("*")\nclass A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {"x": (any_type, {"default": 1.0})}}\n    RETURN_TYPES = (any_type,)\n    FUNCTION = "f"',
-    { inputTypes: '{"required":{"x":["*",{"default":1.0}]}}', returnTypes: '["*"]' },
+    { input_types: '{"required":{"x":["*",{"default":1.0}]}}', return_types: '["*"]' },
   ],
   'a dict of optional inputs that takes any': [
     'class Flexible(dict):\n    def __init__(self, kind, data=None):\n        self.kind = kind\n        self.data = data\n        for k, v in (data or {}).items(): self[k] = v\n    def __getitem__(self, key): return self.data.get(key, (self.kind,))\n    def __contains__(self, key): return True\nclass A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {}, "optional": Flexible("X", {"a": ("INT",)})}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
-    { inputTypes: '{"required":{},"optional":{"a":["INT"]}}' },
+    { input_types: '{"required":{},"optional":{"a":["INT"]}}' },
   ],
   'inherited from a class of the pack': [
     `${nodeClass('Base')}class A(Base):\n    CATEGORY = "other"`,
-    { category: 'other', function: 'run', returnTypes: '["IMAGE"]' },
+    { category: 'other', function: 'run', return_types: '["IMAGE"]' },
   ],
   'inherited from outside': [
     'from outside import Base\nclass A(Base):\n    CATEGORY = "mine"',
@@ -234,21 +234,21 @@ const fields: Record<string, [code: string, fields: object]> = {
   ],
   'in the older form, from a base that may have the newer one': [
     'import comfy_extras.nodes_lt as lt\nclass A(lt.LTXVAddGuide):\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {}}\n    RETURN_TYPES = ("A",)\n    RETURN_NAMES = ("a",)\n    OUTPUT_IS_LIST = (True,)\n    FUNCTION = "f"\n    CATEGORY = "c"',
-    { function: undefined, category: undefined, inputTypes: undefined, returnNames: undefined },
+    { function: undefined, category: undefined, input_types: undefined, return_names: undefined },
   ],
   'in the newer form, from a base outside': [
     'from comfy_api.latest import io\nfrom comfy_extras.nodes_lt import LTXVAddGuide\nclass A(LTXVAddGuide):\n    @classmethod\n    def define_schema(cls): return io.Schema(node_id="A", category="c", inputs=[io.Int.Input("n")], outputs=[io.Image.Output("out")])\n    @classmethod\n    def execute(cls, n): pass',
     {
       function: 'EXECUTE_NORMALIZED',
       category: 'c',
-      inputTypes: '{"required":{"n":["INT",{}]}}',
-      returnNames: '["out"]',
+      input_types: '{"required":{"n":["INT",{}]}}',
+      return_names: '["out"]',
       open: [],
     },
   ],
   'that a metaclass prepares, and a method wraps': [
     `class Meta(type):\n    @classmethod\n    def __prepare__(mcs, name, bases, **more): return {"CATEGORY": "prepared"}\n${nodeClass('Base').replace('ours', 'base')}inputs = Base.INPUT_TYPES\nclass A(metaclass=Meta):\n    RETURN_TYPES = ()\n    @classmethod\n    def INPUT_TYPES(cls): return inputs.__get__(cls, cls)()`,
-    { category: 'prepared', inputTypes: '{"required":{"image":["IMAGE"]}}' },
+    { category: 'prepared', input_types: '{"required":{"image":["IMAGE"]}}' },
   ],
   'under a metaclass that is not followed': [
     'import helper\nclass A(metaclass=helper.Meta):\n    FUNCTION = "f"',
@@ -256,7 +256,7 @@ const fields: Record<string, [code: string, fields: object]> = {
   ],
   'sampler names': [
     'import comfy.samplers\nclass A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {"s": (comfy.samplers.KSampler.SCHEDULERS,)}}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
-    { inputTypes: expect.stringContaining('"karras"') },
+    { input_types: expect.stringContaining('"karras"') },
   ],
   'an input with an unknown default': [
     'import torch\nclass A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {"n": ("INT", {"default": torch.n()})}}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
@@ -264,16 +264,16 @@ const fields: Record<string, [code: string, fields: object]> = {
   ],
   'inputs with a group that depends on a condition': [
     'import outside\nclass A:\n    @classmethod\n    def INPUT_TYPES(s):\n        more = {"a": ("A",)}\n        if outside.f(): more = outside.inputs()\n        return {"required": {}, "optional": more}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
-    { inputTypes: '{"required":{},"optional":null}' },
+    { input_types: '{"required":{},"optional":null}' },
   ],
   'inputs with one that depends on a condition': [
     'import outside\nclass A:\n    @classmethod\n    def INPUT_TYPES(s):\n        more = {"a": ("A",)}\n        if outside.f(): more["b"] = ("B",)\n        return {"required": more}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
-    { inputTypes: '{"required":{"a":["A"]}}' },
+    { input_types: '{"required":{"a":["A"]}}' },
   ],
   'inputs with a default, a choice and a type that are open': [
     'import outside, os\nclass A:\n    @classmethod\n    def INPUT_TYPES(s):\n        return {"required": {"k": ("STRING", {"default": os.getenv("KEY"), "multiline": True}), "c": (["a", outside.b], {"default": "a"}), "t": (outside.T,)}}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
     {
-      inputTypes:
+      input_types:
         '{"required":{"k":["STRING",{"default":null,"multiline":true}],"c":[["a"],{"default":"a"}],"t":[null]}}',
       open: [
         'input_types: .required.k[1].default it depends on the environment (os.environ)',
@@ -284,11 +284,11 @@ const fields: Record<string, [code: string, fields: object]> = {
   ],
   'INPUT_TYPES as a class property': [
     'class A:\n    INPUT_TYPES = classmethod(lambda cls: {"required": {"x": (cls.T,)}})\n    T = "X"\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
-    { inputTypes: '{"required":{"x":["X"]}}' },
+    { input_types: '{"required":{"x":["X"]}}' },
   ],
   'a node that takes too many steps': [
     'class A:\n    @classmethod\n    def INPUT_TYPES(s):\n        while True: pass\n    RETURN_TYPES = ("A",)\n    FUNCTION = "f"',
-    { function: 'f', returnTypes: '["A"]', open: ['input_types: it takes too many steps'] },
+    { function: 'f', return_types: '["A"]', open: ['input_types: it takes too many steps'] },
   ],
   'the newer schema': [
     'from comfy_api.latest import io\nclass A(io.ComfyNode):\n    @classmethod\n    def define_schema(cls):\n        return io.Schema(node_id="A", category="c", description="d", is_output_node=True, is_experimental=True, inputs=[io.Image.Input("image"), io.Int.Input("n", default=1, min=0, optional=True, tooltip="t"), io.Combo.Input("mode", options=["a", "b"]), io.Custom("OURS").Input("o"), io.MultiType.Input("m", types=[io.Int, io.Float])], outputs=[io.Image.Output(), io.Custom("OURS").Output(display_name="mine", is_output_list=True)])\n    @classmethod\n    async def execute(cls): pass',
@@ -297,10 +297,10 @@ const fields: Record<string, [code: string, fields: object]> = {
       description: 'd',
       experimental: true,
       function: 'EXECUTE_NORMALIZED_ASYNC',
-      returnTypes: '["IMAGE","OURS"]',
-      returnNames: '["IMAGE","mine"]',
-      outputIsList: [false, true],
-      inputTypes:
+      return_types: '["IMAGE","OURS"]',
+      return_names: '["IMAGE","mine"]',
+      output_is_list: [false, true],
+      input_types:
         '{"required":{"image":["IMAGE",{}],"mode":["COMBO",{"multiselect":false,"options":["a","b"]}],"o":["OURS",{}],"m":["INT,FLOAT",{}]},"optional":{"n":["INT",{"tooltip":"t","default":1,"min":0}]},"hidden":{"prompt":["PROMPT"],"extra_pnginfo":["EXTRA_PNGINFO"]}}',
     },
   ],

@@ -37,7 +37,7 @@ NODE_CLASS_MAPPINGS = {"Node": Node}
     ...others,
   });
   if (node.open.some((why) => why.startsWith('input_types: .required.result'))) return undefined;
-  return node.inputTypes === undefined ? undefined : JSON.parse(node.inputTypes).required.result;
+  return node.input_types === undefined ? undefined : JSON.parse(node.input_types).required.result;
 }
 
 /** What a case says in its last line, a comment of JSON, that `RESULT` is; undefined where it has none. */
