@@ -179,7 +179,7 @@ function sample(printed: string): object {
 test('the README, pasted as printed publishes, uploads, reads and generates a video, and answers what the samples print', async () => {
   const names = (await readdir('.')).filter((name) => name !== '.local');
   for (const name of names) await symlink(resolve(name), join(folder, name));
-  // Its own: `npm start` takes no folder for its data in which only a test has left something.
+  // Its own: the commands write into it.
   await mkdir(join(folder, '.local'));
   const readme = await readFile('README.md', 'utf8');
   const script = commandsBelow(readme, '## Try it')

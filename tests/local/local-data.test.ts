@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -38,44 +38,17 @@ describe('the folder of a local stack', () => {
     expect(await readFile(join(folder, 'dynamodb.sqlite'), 'utf8')).toBe('kept');
   });
 
-  test('loses the data of a stack at a fresh start, and nothing more', async () => {
-    for (const name of ['dynamodb.sqlite', 'dynamodb.sqlite-wal', 'issuer-key.json', 'notes.txt'])
-      await writeFile(join(folder, name), '');
-    await mkdir(join(folder, 's3', 'bucket'), { recursive: true });
-    const lock = await lockFolder(folder, { fresh: true });
+  test.each([
+    ['at a fresh start', writer, true, false],
+    ['that another release wrote, and says so', async () => '3.1.0', false, true],
+  ])('loses the data %s', async (_, release, fresh, isEmptied) => {
+    await writeFile(join(folder, 'dynamodb.sqlite'), '');
+    await writeFile(join(folder, 'stack.release'), await release());
+    const lock = await lockFolder(folder, { fresh });
     const names = await readdir(folder);
     await lock.stop();
 
-    expect(names.sort()).toEqual(['notes.txt', 'stack.pid', 'stack.release']);
-  });
-
-  test.each(['3.1.0', undefined])('loses data that another release wrote, and says so: %s', async (name) => {
-    await writeFile(join(folder, 'dynamodb.sqlite'), '');
-    if (name !== undefined) await writeFile(join(folder, 'stack.release'), name);
-    const locks = [await lockFolder(folder, { fresh: false })];
-    const names = await readdir(folder);
-    await locks[0]?.stop();
-    locks.push(await lockFolder(folder, { fresh: false }));
-    await locks[1]?.stop();
-
-    expect(names.sort()).toEqual(['stack.pid', 'stack.release']);
-    expect(locks.map(({ isEmptied }) => isEmptied)).toEqual([true, false]);
-  });
-
-  test.each([true, false])('never takes other files, fresh: %s', async (fresh) => {
-    await writeFile(join(folder, 'thesis.txt'), '');
-
-    await expect(lockFolder(folder, { fresh })).rejects.toThrow(
-      `${folder} has other files and no data of a local stack.`,
-    );
-    expect(await readdir(folder)).toEqual(['thesis.txt']);
-  });
-
-  test('takes the folder that it shares with the gate and the builds', async () => {
-    await writeFile(join(folder, 'gate-passed'), '');
-    await (await lockFolder(folder, { fresh: true, isShared: true })).stop();
-
-    expect(await readdir(folder)).toContain('gate-passed');
+    expect([names.sort(), lock.isEmptied]).toEqual([['stack.pid', 'stack.release'], isEmptied]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { localAddress, localSite, localStores, portOffset as offset } from '../admin/local-stack.ts';
 
 export { localAddress };
@@ -22,8 +23,8 @@ export function neededPorts(isDynamodbGiven: boolean): [part: string, port: numb
   return Object.entries(ports).filter(([part]) => part !== 'dynamodb' || !isDynamodbGiven);
 }
 
-/** The folder for the local stack's data between starts. */
-export const localDirectory = process.env.LOCAL_DIRECTORY ?? '.local';
+/** The local stack's data between starts: a folder of its own, which a fresh start deletes. */
+export const localDirectory = join(process.env.LOCAL_DIRECTORY ?? '.local', 'node-registry-stack');
 
 export const { tableName, bucketName } = localStores;
 export const audience = 'node-registry';

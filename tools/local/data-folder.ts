@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -16,9 +16,6 @@ interface Owner {
 const ownerFile = 'stack.pid';
 /** Names what wrote the data. */
 const releaseFile = 'stack.release';
-
-/** The files of a stack: the database with its journals, the objects and the issuer's key. */
-const kept = /^(?:stack\.(?:pid|release)|issuer-key\.json|s3|dynamodb\.sqlite(?:-\w+)?)$/;
 
 /** A stack under load may be silent for long, and another program on its port for ever. */
 const maxAnswerMs = 60_000;
@@ -37,31 +34,22 @@ export async function writer(): Promise<string> {
  * Resolves with the function that frees it. A killed stack leaves a process id behind, which another process
  * may have by now, or this one: after the restart of a container all ids are the same again.
  */
-export async function lockFolder(
-  directory: string,
-  { fresh, isShared = false }: { fresh: boolean; isShared?: boolean },
-) {
-  const file = join(directory, ownerFile);
+export async function lockFolder(directory: string, { fresh }: { fresh: boolean }) {
   const pid = await runningStack(directory);
   if (pid !== undefined)
     throw new Error(
       `The data in ${directory} is in use by another local stack (process ${pid}). Stop it, or set LOCAL_DIRECTORY to another folder.`,
     );
-  const names = await readdir(directory).catch(() => []);
-  const ours = names.filter((name) => kept.test(name));
-  if (!isShared && names.length > 0 && ours.length === 0)
-    throw new Error(
-      `${directory} has other files and no data of a local stack. Set LOCAL_DIRECTORY to an empty folder, or to one that does not exist.`,
-    );
-  const writtenBy = await readFile(join(directory, releaseFile), 'utf8').catch(() => undefined);
-  /** The folder had data that this release can't read, which are gone. */
-  const isEmptied = writtenBy !== (await writer()) && ours.some((name) => name !== ownerFile);
-  for (const name of fresh || isEmptied ? ours : [ownerFile])
-    await rm(join(directory, name), { recursive: true, force: true });
+  const file = join(directory, releaseFile);
+  const [release, writtenBy] = [await writer(), await readFile(file, 'utf8').catch(() => undefined)];
+  const isKept = !fresh && writtenBy === release;
+  await rm(isKept ? join(directory, ownerFile) : directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
-  const lock = { ...(await hold(file)), isEmptied };
-  await writeFile(join(directory, releaseFile), await writer());
-  return lock;
+  const { stop } = await hold(join(directory, ownerFile));
+  await writeFile(file, release);
+  /** The folder had data that this release can't read, which are gone. */
+  const isEmptied = writtenBy !== undefined && writtenBy !== release;
+  return { stop, isEmptied };
 }
 
 /** The process of the stack that uses a data folder. */

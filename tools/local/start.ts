@@ -48,7 +48,7 @@ const environment = `
 Environment:
   AWS_ENDPOINT_URL_DYNAMODB  a DynamoDB to use instead of the embedded one
   LOCAL_PORT_OFFSET          a number that is added to every port
-  LOCAL_DIRECTORY            a folder for the data instead of .local: a new one, or that of an earlier stack
+  LOCAL_DIRECTORY            a folder for the data instead of .local
 
 ${promptWordsHelp}`;
 
@@ -72,8 +72,7 @@ const requests = createRequestLog();
 async function start({ fresh = false, empty = false }: Options): Promise<void> {
   const began = performance.now();
   await requireFreePorts();
-  // The gate, the builds and the releases also leave files in the default folder.
-  const lock = lockFolder(localDirectory, { fresh, isShared: process.env.LOCAL_DIRECTORY === undefined });
+  const lock = lockFolder(localDirectory, { fresh });
   await run(lock);
   if (!fresh && (await lock).isEmptied)
     say(`The data in ${localDirectory} was written by another release, so it begins again.`);
