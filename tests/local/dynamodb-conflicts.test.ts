@@ -1,11 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import {
-  BatchGetItemCommand,
   DeleteItemCommand,
   DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
-  QueryCommand,
   type TransactWriteItem,
   TransactWriteItemsCommand,
   UpdateItemCommand,
@@ -102,20 +100,6 @@ describe('while a transaction runs', () => {
     expect((await client.send(new GetItemCommand({ TableName, Key: key('fresh') }))).Item).toBeUndefined();
   });
 
-  test('they succeed on other items, and on its own once it has been answered or canceled', async () => {
-    const other = new UpdateItemCommand({ TableName: `${TableName}-other`, Key });
-    const result = await during([touch('held')], async () => {
-      await transact(touch('free'), touch('held')).catch(() => undefined);
-      await Promise.all(writes('free'));
-      await transact(touch('free'), touch('also held'));
-      return client.send(other);
-    });
-    await transact(touch('held'));
-
-    expect(result).toMatchObject({ name: 'ResourceNotFoundException' });
-    expect(await Promise.all(writes('held'))).toHaveLength(3);
-  });
-
   test('it succeeds by a retry of the SDK with the same token, and runs once', async () => {
     const added = { UpdateExpression: 'ADD times :one', ExpressionAttributeValues: { ':one': { N: '1' } } };
     const TransactItems = [{ Update: { TableName, Key: key('counter'), ...added } }];
@@ -141,19 +125,6 @@ describe('while a transaction runs', () => {
     expect((await first).$metadata.attempts).toBe(1);
     expect(second.$metadata.attempts).toBe(2);
     expect(Item?.times).toEqual({ N: '1' });
-  });
-
-  test('no plain read fails', async () => {
-    const ExpressionAttributeValues = { ':pk': { S: 'held' } };
-    const condition = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues };
-    const read = () =>
-      Promise.all([
-        client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true })),
-        client.send(new BatchGetItemCommand({ RequestItems: { [TableName]: { Keys: [Key] } } })),
-        client.send(new QueryCommand({ TableName, ...condition })),
-      ]);
-
-    expect(await during<object>([touch('held')], read)).toHaveLength(3);
   });
 });
 

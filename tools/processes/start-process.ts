@@ -18,7 +18,7 @@ interface ProcessOptions {
   isGroup?: boolean;
   /** Receives each line that the process prints after it is ready. */
   onLine?: (line: string) => void;
-  /** Receives a sentence when the process ends after it was ready, without being told to. */
+  /** Receives a sentence when the process ends after it was ready. */
   onEnd?: (sentence: string) => void;
 }
 
@@ -32,13 +32,11 @@ export async function startProcess(options: ProcessOptions) {
   );
   const lines: string[] = [];
   const isRunning = () => child.exitCode === null && child.signalCode === null;
-  let isStopping = false;
   const send = (signal: NodeJS.Signals) => {
     if (child.pid !== undefined && isRunning()) process.kill(isGroup ? -child.pid : child.pid, signal);
   };
   const kill = () => send('SIGKILL');
   const stop = async () => {
-    isStopping = true;
     send(stopSignal);
     const timer = setTimeout(kill, graceMs);
     await exited;
@@ -76,7 +74,7 @@ export async function startProcess(options: ProcessOptions) {
     child.once('close', (code, signal) => {
       const how = `stopped with ${signal ?? `code ${code}`}`;
       if (!isReady) fail(isLate ? `did not start within ${timeoutMs / 1000} s` : how);
-      else if (!isStopping) onEnd?.(`${name} ${how}.`);
+      else onEnd?.(`${name} ${how}.`);
     });
   });
   /** The output until it was ready. */
