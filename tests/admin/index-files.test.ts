@@ -167,7 +167,7 @@ describe('index rebuild', () => {
     await put(nodePath('second'), { id: 'second', versions: [], name: 'Forged' });
     const { stdout } = await admin('index', 'rebuild');
 
-    expect(stdout).toMatch(/a-large-one\.json +too large/);
+    expect(stdout).toMatch(/a-large-one\.json +too_large/);
     expect((await read(nodePath('second'))).name).toBe('Node second');
   });
 });

@@ -24,23 +24,19 @@ beforeAll(async () => {
 });
 
 test.each([
-  [
-    'publisher list',
-    /^PUBLISHER +NAME +MEMBERS +BANNED +CREATED\nacme .* 2 +no .*\nlarge .*\nzeta .* 0 +no /,
-    3,
-  ],
-  ['publisher list --by-size', / CREATED +BYTES\nlarge .* 90\nacme .* 30\nzeta .* 0\n$/, 3],
+  ['publisher list', /^ID +NAME +MEMBERS +BANNED +CREATED AT\nacme .* 2 +no .*\nlarge .*\nzeta .* - +no /, 3],
+  ['publisher list --by-size', / CREATED AT +ARCHIVE BYTES\nlarge .* 90\nacme .* 30\nzeta .* 0\n$/, 3],
   ['node list --by-size', / BYTES\nthird-node .* 90\nsecond-node .* 20\nfirst-node .* 10\n$/, 3],
   ['node list --publisher acme --by-size', / BYTES\nsecond-node .* 20\nfirst-node .* 10\n$/, 2],
   ['node-version find --trust ci', /\nfirst-node +1\.1\.0 +acme +active .*\nsecond-node +2\.0\.0 /, 2],
-  ['node-version find --trust ci --token x', /^NODE .*\nfirst-node .*\n$/, 1],
+  ['node-version find --trust ci --token x', /^NODE ID .*\nfirst-node .*\n$/, 1],
   ['node-version find --trust ci --status pending', /^No version matches\.\n$/, 0],
-  ['member list acme', /^USER +ROLE +NAME +EMAIL\nmats +member .*\nolga +owner /, 2],
+  ['member list acme', /^USER ID +ROLE +USER NAME +USER EMAIL\nmats +member .*\nolga +owner /, 2],
   ['member list zeta', /^No members\.\n$/, 0],
   ['node list --publisher acme', /\nfirst-node .* active .*\nsecond-node /, 2],
   ['node list --publisher zeta', /^"zeta" has no nodes\.\n$/, 0],
-  ['history publisher acme', /^TIME +ACTOR +ACTION +SUBJECT +DETAIL\n.* member add +\w+ +\w+\n/, 3],
-  ['node-version show first-node v1.1', /^Version +1\.1\.0\n(?:.+\n)+Token +x\nTrust +ci\n/, undefined],
+  ['history publisher acme', /^AT +ACTOR +ACTION +SUBJECT +DETAIL\n.* member add +\w+ +\w+\n/, 3],
+  ['node-version show first-node v1.1', /^Version +1\.1\.0\n(?:.+\n)+Token id +x\nTrust id +ci\n/, undefined],
 ])('prints text, and as many entries of JSON: %s', async (line, text, entries) => {
   expect((await admin(...line.split(' '))).stdout).toMatch(text);
   expect((await adminJson(...line.split(' '))).length).toBe(entries);

@@ -322,6 +322,6 @@ test('node-version list shows the highest version first and marks the latest', a
   const { stdout } = await admin('node-version', 'list', nodeId);
 
   expect(stdout).toMatch(
-    /^VERSION +STATUS .*\n1\.10\.0 +banned .*\n1\.9\.0 \(latest\) +active .*\n1\.2\.0 +active /,
+    /^VERSION +IS LATEST +STATUS .*\n1\.10\.0 +no +banned .*\n1\.9\.0 +yes +active .*\n1\.2\.0 +no +active /,
   );
 });

@@ -33,11 +33,11 @@ describe('notification list', () => {
     const { stdout } = await admin('notification', 'list');
     const listed = await adminJson('notification', 'list');
 
-    expect(stdout).toMatch(/^ID +HOST +STATE +TRIES +LAST ERROR +GIVEN UP\n/);
+    expect(stdout).toMatch(/^ID +HOST +STATE +TRIES +LAST ERROR .*\n/);
     expect(stdout).toContain('169.254.169.254');
     expect(listed.map(({ id }: { id: string }) => id)).toEqual([second.id, first.id]);
     const { pk: _, sk: __, body: ___, pending_shard: ____, ttl: _____, ...shown } = second;
-    const failed = { result: 'failed', tries: 1, last_error: 'address_rejected' };
+    const failed = { host: '169.254.169.254', result: 'failed', tries: 1, last_error: 'address_rejected' };
     expect(listed[0]).toEqual({ ...shown, ...failed, pending_since: expect.stringMatching(/Z$/) });
   });
 
@@ -78,7 +78,7 @@ describe('notification retry', () => {
     const written = await writeNotification(receiver.url, { tries: 7 });
     await run();
     expect(await storedNotification(written)).toMatchObject({ result: 'failed', tries: 8 });
-    expect((await admin('notification', 'list')).stdout).toContain(' answered_no 500 ');
+    expect((await admin('notification', 'list')).stdout).toMatch(/ answered_no +500 /);
 
     stopDate(Date.now() + 60_000);
     const { last_error: _, last_status: __, ...before } = await storedNotification(written);

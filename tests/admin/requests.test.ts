@@ -48,9 +48,9 @@ describe('request show', () => {
         notifications: [expect.objectContaining({ state: 'success', tries: expect.any(Number) })],
       },
     ]);
-    expect(stdout).toMatch(new RegExp(`^Task of the provider +${body.task_id}$`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^Task id +${body.task_id}$`, 'm'));
     expect(stdout).toMatch(/^Media +https:\/\/films\.example\.com\/1\.mp4$/m);
-    expect(stdout).toMatch(/^NOTIFICATION +STATE .*\nmsg_\S+ +success /m);
+    expect(stdout).toMatch(/^ID +STATE .*\nmsg_\S+ +success /m);
     expect(stdout).toContain("filter request_id = 'shown-whole' or gateway_request_id = 'shown-whole' or ");
     expect(stdout).toContain(` or task_hash = '${found[0].usage.task_hash.slice(0, 16)}'`);
   });

@@ -168,19 +168,14 @@ export function saidByAws({ name, message }: Error): string {
   return `${message.replace(/\.?$/, '.')} ${remedy}`.trimEnd();
 }
 
-const unreachable = [
-  ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'TimeoutError'],
-  // A request has timed out.
-  'AbortError',
-];
-
-/** Recognized by its fields: few commands need the S3 client, and DynamoDB's own errors have a sentence. */
-function sentenceForBucket(error: Error & { code?: unknown; $metadata?: unknown }): string | undefined {
+/** Few commands need the S3 client, and DynamoDB's own errors have a sentence. */
+function sentenceForBucket({ name, $metadata }: Error & { $metadata?: { httpStatusCode?: number } }) {
   const { BUCKET_NAME, AWS_REGION } = process.env;
-  const { httpStatusCode } = (error.$metadata ?? {}) as { httpStatusCode?: number };
-  if (httpStatusCode !== undefined)
-    return `The bucket ${BUCKET_NAME} answered ${httpStatusCode} (${error.name}): check its name, the region (${AWS_REGION}) and your rights.`;
-  if (unreachable.includes(String(error.code ?? error.name)))
+  const status = $metadata?.httpStatusCode;
+  if (status !== undefined)
+    return `The bucket ${BUCKET_NAME} answered ${status} (${name}): check its name, the region (${AWS_REGION}) and your rights.`;
+  // The SDK counts the attempts of a request that gets no answer, unless its time is up.
+  if ($metadata !== undefined || name === 'AbortError')
     return `The bucket ${BUCKET_NAME} cannot be reached: check the region (${AWS_REGION}) and the network, and try again.`;
   return undefined;
 }

@@ -1,8 +1,8 @@
 import type { HistoryRecord } from '../../../lib/registry/records.ts';
 import { nodeKey, publisherKey } from '../../../lib/store/keys.ts';
-import { table } from '@node-registry/command-line/table';
 import { command } from '../command.ts';
 import { listHistory, readNode, readPublisher } from '../registry/administration.ts';
+import { tableOf } from '../view.ts';
 
 export const ofPublisher = command({
   parameters: ['publisher'],
@@ -38,6 +38,5 @@ function answer(history: HistoryRecord[], none: string) {
     subject,
     detail,
   }));
-  const text = table(['TIME', 'ACTOR', 'ACTION', 'SUBJECT', 'DETAIL'], data.map(Object.values), { none });
-  return { data, text };
+  return { data, text: tableOf(data, none) };
 }

@@ -1,6 +1,6 @@
-import { table } from '@node-registry/command-line/table';
 import { command } from '../command.ts';
 import { findStage } from '../target.ts';
+import { tableOf } from '../view.ts';
 import { bucketName, deleteAt, listPages } from '../../../lib/bucket/bucket.ts';
 import {
   catalogPath,
@@ -45,15 +45,11 @@ export const rebuild = command({
         if (done % nodesPerLine === 0 || done === all) process.stderr.write(`${done} of ${all} nodes\n`);
       },
     });
-    const rows = [
-      ...data.written.map((file) => [file, 'written']),
-      ...data.removed.map((file) => [file, 'removed']),
-      ...data.too_large.map((file) => [file, 'too large']),
-    ];
-    const text = `${data.nodes} nodes, ${data.pieces} pieces of the catalog. ${
-      rows.length === 0 ? 'Every file was up to date.' : `\n${table(['FILE', 'CHANGE'], rows)}`
-    }`;
-    return { data, text };
+    const files = (['written', 'removed', 'too_large'] as const).flatMap((change) =>
+      data[change].map((file) => ({ file, change })),
+    );
+    const changes = tableOf(files, 'Every file was up to date.');
+    return { data, text: `${data.nodes} nodes, ${data.pieces} pieces of the catalog.\n${changes}` };
   },
 });
 

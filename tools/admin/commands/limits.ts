@@ -1,5 +1,4 @@
 import type { Limits } from '../../../lib/attempts/account.ts';
-import { fields, table } from '@node-registry/command-line/table';
 import { command, UsageError } from '../command.ts';
 import { callerOf, callerText } from '../spend/caller-name.ts';
 import {
@@ -13,6 +12,7 @@ import {
 import { Rejection } from '../registry/administration.ts';
 import { periodOf } from '../spend/period.ts';
 import { callerOfPrincipal, principalName } from '../spend/usage.ts';
+import { fieldsOf, tableOf } from '../view.ts';
 
 const standard = 'default';
 
@@ -28,14 +28,11 @@ export const set = command({
   },
   examples: [`limit set 'auth0|1234' --credits-per-day 2000`, 'limit set @anonymous --tasks-per-day 10'],
   async run({ user }, options, { actor }) {
-    const changes: { [Name in keyof Limits]?: number | null } = {};
-    const names = ['credits-per-day', 'tasks-per-day', 'requests-per-minute'] as const;
-    for (const name of names) {
-      const value = options[name];
-      if (value !== undefined) changes[name.replaceAll('-', '_') as keyof Limits] = readLimit(name, value);
-    }
-    if (Object.keys(changes).length === 0) throw new UsageError('Say which limit to set.');
-    const { result: limits } = await setLimits(actor, callerOf(user), changes);
+    const changes = Object.entries(options).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name.replaceAll('-', '_'), readLimit(name, value)] as const],
+    );
+    if (changes.length === 0) throw new UsageError('Say which limit to set.');
+    const { result: limits } = await setLimits(actor, callerOf(user), Object.fromEntries(changes));
     return { data: { user, limits: limits?.values }, text: `${user}: ${describe(limits?.values)}` };
   },
 });
@@ -65,18 +62,10 @@ export const show = command({
     };
     const running = account?.open ?? 0;
     const { values: limits = {}, blocked } = account?.limits ?? {};
-    const about = fields({
-      User: user,
-      Limits: describe(limits),
-      Blocked: blocked && `since ${blocked.at}: ${blocked.reason}`,
-      'Credits today': String(used.credits),
-      'Tasks today': String(used.tasks),
-      'Running now': running > 0 ? String(running) : undefined,
-    });
     const changes = history.map(({ at, actor, action, detail }) => ({ at, actor, action, detail }));
-    const rows = changes.map(Object.values);
-    const text = rows.length > 0 ? `${about}\n\n${table(['TIME', 'WHO', 'WHAT', 'DETAIL'], rows)}` : about;
-    return { data: { user, limits, blocked, used, running, history: changes }, text };
+    const data = { user, limits, blocked, used, running };
+    const text = `${fieldsOf({ ...data, limits: describe(limits) })}\n\n${tableOf(changes, 'No changes are recorded.')}`;
+    return { data: { ...data, history: changes }, text };
   },
 });
 
@@ -92,11 +81,8 @@ export const list = command({
       limits,
       blocked,
     }));
-    const rows = data.map(({ user, limits, blocked }) => [
-      ...[user, describe(limits), blocked?.at, blocked?.reason],
-    ]);
-    const none = 'No caller has limits of its own.';
-    return { data, text: table(['USER', 'LIMITS', 'BLOCKED SINCE', 'REASON'], rows, { none }) };
+    const columns = ['user', 'limits', 'blocked.at', 'blocked.reason'];
+    return { data, text: tableOf(data, 'No caller has limits of its own.', columns) };
   },
 });
 

@@ -16,8 +16,8 @@ export const list = command({
   readsOnly: true,
   examples: ['member list acme'],
   async run({ publisher: publisherId }) {
-    const publisher = await readPublisher(publisherId);
-    return { data: publisherData(publisher).members, text: memberTable(publisher.members) };
+    const { members } = publisherData(await readPublisher(publisherId));
+    return { data: members, text: memberTable(members) };
   },
 });
 

@@ -5,13 +5,13 @@ import { aligning } from '../alignment.ts';
 import { describeNodeVersion, findVersions, showNode, showNodeVersion } from '../listing.ts';
 import { restoreVersion, withdrawVersion } from '../../../lib/registry/edit-version.ts';
 import { eachVersion, versionCopy } from '../../../lib/registry/node-versions.ts';
-import { type Changed, type NodeVersionRecord, pending, withdrawn } from '../../../lib/registry/records.ts';
+import { type Changed, type NodeVersionRecord, pending } from '../../../lib/registry/records.ts';
 import { NodeVersionStatus } from '@node-registry/registry-rules/schemas/node-version';
 import { command, type CommandResult, readNamed, textOf, UsageError } from '../command.ts';
-import { fields, table } from '@node-registry/command-line/table';
 import * as bans from '../../../lib/registry/bans.ts';
 import { inParts } from '../../../lib/in-parallel.ts';
 import { noSuchVersion } from '../../../lib/registry/changes.ts';
+import { fieldsOf, shortStatus, tableOf } from '../view.ts';
 
 const reason = {
   value: 'TEXT',
@@ -29,16 +29,11 @@ export const list = command({
     // All of them may have 240 MB.
     const patient = { deadline: Date.now() + 10 * 60_000 };
     const versions = await Array.fromAsync(eachVersion(patient, nodeId));
-    const latest = node.latest_version?.version;
-    const rows = versions
+    const data = versions
       .sort((a, b) => compareVersions(b.version, a.version))
-      .map(({ version, status, createdAt, id, status_reason }) => [
-        version === latest ? `${version} (latest)` : version,
-        ...[shortStatus(status), createdAt, id, status_reason],
-      ]);
-    const none = `"${nodeId}" has no versions.`;
-    const text = table(['VERSION', 'STATUS', 'CREATED', 'ID', 'REASON'], rows, { none });
-    return { data: versions.map(versionCopy), text };
+      .map((each) => ({ ...versionCopy(each), is_latest: each.version === node.latest_version?.version }));
+    const columns = ['version', 'is_latest', 'status', 'createdAt', 'id', 'status_reason'];
+    return { data, text: tableOf(data, `"${nodeId}" has no versions.`, columns) };
   },
 });
 
@@ -64,11 +59,9 @@ export const find = command({
     if (name !== '' && !status) throw new UsageError(`The status must be one of ${statusNames}.`);
     if (!(status ?? token_id ?? trust_id)) throw new UsageError('Give a status, a token or a trust.');
     const versions = await findVersions({ status, token_id, trust_id });
-    const rows = versions.map(({ node_id, version, publisher_id, status, createdAt, status_reason }) => [
-      ...[node_id, version, publisher_id, shortStatus(status), createdAt, status_reason],
-    ]);
-    const headings = ['NODE', 'VERSION', 'PUBLISHER', 'STATUS', 'CREATED', 'REASON'];
-    return { data: versions.map(versionCopy), text: table(headings, rows, { none: 'No version matches.' }) };
+    const data = versions.map((each) => ({ ...versionCopy(each), publisher_id: each.publisher_id }));
+    const columns = ['node_id', 'version', 'publisher_id', 'status', 'createdAt', 'status_reason'];
+    return { data, text: tableOf(data, 'No version matches.', columns) };
   },
 });
 
@@ -79,41 +72,12 @@ export const show = command({
   examples: ['node-version show demo-node 1.0.0', 'node-version show demo-node 1.0.0 --json'],
   async run({ node, version }) {
     const found = await showNodeVersion(node, version);
-    const { repository, commit, workflow } = found.provenance ?? {};
-    const text = fields({
-      Version: found.version,
-      Node: found.node_id,
-      Id: found.id,
-      Status: shortStatus(found.status),
-      Reason: found.status_reason,
-      Deprecated: found.deprecated ? 'yes' : undefined,
-      Changelog: found.changelog,
-      Dependencies: found.dependencies?.join(', '),
-      'Host nodes': extractionOf(found),
-      'Admin tags': found.tags_admin?.join(', '),
-      Created: found.createdAt,
-      Archive: found.archive_key,
-      'Published by': found.published_by,
-      Token: found.token_id,
-      Trust: found.trust_id,
-      Repository: repository,
-      Commit: commit,
-      Workflow: workflow,
-    });
-    return { data: versionCopy(found), text };
+    const { published_by, token_id, trust_id, extraction } = found;
+    const { version: label, ...copy } = versionCopy(found);
+    const data = { version: label, ...copy, published_by, token_id, trust_id, extraction };
+    return { data, text: fieldsOf(data) };
   },
 });
-
-/** How its host nodes were read, or why they weren't. */
-function extractionOf({
-  host_node_extract_status: status,
-  host_node_extract_reason: reason,
-  extraction,
-}: NodeVersionRecord): string | undefined {
-  if (!extraction) return status;
-  const { nodes, by, at } = extraction;
-  return `${status}: ${nodes} by extractor ${by} at ${at}${reason === undefined ? '' : `. ${reason}`}`;
-}
 
 export const flag = command({
   parameters: ['node', 'version'],
@@ -274,18 +238,12 @@ export const unban = command({
 /** An unbanned version may still be banned with its node or publisher, so the text ends with the status. */
 function resultOf(verb: string, { result, changed }: Changed<NodeVersionRecord>): CommandResult {
   const { version, node_id, status, status_reason_code: code } = result;
-  const state = [undefined, shortStatus(status)].includes(code)
-    ? shortStatus(status)
-    : `${shortStatus(status)} (${code})`;
+  const short = shortStatus(status);
+  const state = [undefined, short].includes(code) ? short : `${short} (${code})`;
   const text = changed
     ? `${verb} version ${version} of "${node_id}": it is ${state}.`
     : `Nothing changed: version ${version} of "${node_id}" is ${state}.`;
   return { data: versionCopy(result), text };
-}
-
-function shortStatus(status: string | undefined): string {
-  if (status === withdrawn) return 'withdrawn';
-  return String(status).replace('NodeVersionStatus', '').toLowerCase();
 }
 
 export const extract = command({

@@ -1,7 +1,7 @@
 import { command, type CommandResult, UsageError } from '../command.ts';
 import { aligning } from '../alignment.ts';
 import { transferNode } from '../../../lib/registry/moves.ts';
-import { fields, table } from '@node-registry/command-line/table';
+import { fieldsOf, shortStatus, tableOf } from '../view.ts';
 import {
   bySize,
   describeNode,
@@ -13,7 +13,12 @@ import {
 } from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import { change, existingNode } from '../../../lib/registry/changes.ts';
-import { type NodeRecord, type PublisherRecord, pickFields } from '../../../lib/registry/records.ts';
+import {
+  type NodeRecord,
+  type Operator,
+  type PublisherRecord,
+  pickFields,
+} from '../../../lib/registry/records.ts';
 import { Node } from '@node-registry/registry-rules/schemas/node';
 import { present } from '../../../lib/store/items.ts';
 import { nodeKey } from '../../../lib/store/keys.ts';
@@ -22,11 +27,7 @@ import { parseAsWritten } from '../../../lib/json.ts';
 import { setNodeBan } from '../../../lib/registry/bans.ts';
 import { newContext } from '../registry/administration.ts';
 
-const statuses: Record<string, NodeRecord['status']> = {
-  active: 'NodeStatusActive',
-  banned: 'NodeStatusBanned',
-  withdrawn: 'NodeStatusDeleted',
-};
+const statuses = ['active', 'banned', 'withdrawn'];
 
 export const list = command({
   parameters: [],
@@ -40,25 +41,15 @@ export const list = command({
   },
   examples: ['node list --publisher acme', 'node list --status banned'],
   async run(_, { publisher, status, 'by-size': isBySize }) {
-    const wanted = status === undefined ? undefined : statuses[status];
-    if (status !== undefined && !wanted)
-      throw new UsageError(`The status must be one of ${Object.keys(statuses).join(', ')}.`);
+    if (status !== undefined && !statuses.includes(status))
+      throw new UsageError(`The status must be one of ${statuses.join(', ')}.`);
     const found = publisher === undefined ? await listAllNodes() : await listNodes(publisher);
-    const chosen = found.filter((node) => wanted === undefined || node.status === wanted);
+    const chosen = found.filter((node) => [undefined, shortStatus(node.status)].includes(status));
     const nodes = await sized(chosen, 'node_id', isBySize);
-    const rows = nodes.map(
-      ({ id, publisher_id, name, status, latest_version, created_at, archive_bytes }) => [
-        ...[id, publisher_id, name, status.replace('NodeStatus', '').toLowerCase()],
-        ...[latest_version?.version, created_at, archive_bytes],
-      ],
-    );
+    const data = nodes.map((node) => ({ ...nodeData({ node }), archive_bytes: node.archive_bytes }));
+    const columns = ['id', 'publisher_id', 'name', 'status', 'latest_version.version', 'created_at'];
     const none = publisher === undefined ? 'No nodes.' : `"${publisher}" has no nodes.`;
-    const headings = ['NODE', 'PUBLISHER', 'NAME', 'STATUS', 'LATEST', 'CREATED'];
-    const text = table(isBySize ? [...headings, 'BYTES'] : headings, rows, { alignRight: [6], none });
-    return {
-      data: nodes.map((node) => ({ ...nodeData({ node }), archive_bytes: node.archive_bytes })),
-      text,
-    };
+    return { data, text: tableOf(data, none, [...columns, ...(isBySize ? ['archive_bytes'] : [])]) };
   },
 });
 
@@ -69,20 +60,10 @@ export const show = command({
   examples: ['node show demo-node', 'node show demo-node --json'],
   async run({ node: nodeId }) {
     const { node, publisher } = await showNode(nodeId);
-    const text = fields({
-      Node: node.id,
-      Name: node.name,
-      Description: node.description,
-      Publisher: publisher.id,
-      Status: node.status,
-      Detail: node.status_detail,
-      Latest: node.latest_version?.version ?? 'none',
-      Repository: node.repository,
-      Tags: node.tags?.join(', '),
-      'Admin tags': node.tags_admin?.join(', '),
-      Created: node.created_at,
-    });
-    return { data: nodeData({ node, publisher }), text };
+    const data = nodeData({ node, publisher });
+    const { publisher: _, ...about } = data;
+    const latest_version = node.latest_version?.version ?? 'none';
+    return { data, text: fieldsOf({ ...about, latest_version }) };
   },
 });
 
@@ -146,13 +127,7 @@ export const ban = command({
   tellsOwners: true,
   examples: ['node ban demo-node --reason "Copies another node; see case 7"'],
   impact: async ({ node }) => `bans ${await describeNode(node)}`,
-  async run({ node: nodeId }, { reason }, { actor }) {
-    const { changed } = await setNodeBan(newContext(), actor, nodeId, reason);
-    const text = changed
-      ? `Banned the node "${nodeId}".`
-      : `The node "${nodeId}" was already banned for this reason: nothing changed.`;
-    return aligned(nodeId, text);
-  },
+  run: ({ node }, { reason }, { actor }) => setBan(actor, node, reason),
 });
 
 export const unban = command({
@@ -160,14 +135,20 @@ export const unban = command({
   summary: 'Let a banned node be used again',
   tellsOwners: true,
   examples: ['node unban demo-node'],
-  async run({ node: nodeId }, _, { actor }) {
-    const { changed } = await setNodeBan(newContext(), actor, nodeId, undefined);
-    const text = changed
-      ? `Unbanned the node "${nodeId}".`
-      : `The node "${nodeId}" was not banned: nothing changed.`;
-    return aligned(nodeId, text);
-  },
+  run: ({ node }, _, { actor }) => setBan(actor, node),
 });
+
+async function setBan(actor: Operator, nodeId: string, reason?: string): Promise<CommandResult> {
+  const { changed } = await setNodeBan(newContext(), actor, nodeId, reason);
+  return aligned(nodeId, describeBan(`node "${nodeId}"`, reason, changed));
+}
+
+/** What became of a ban, or of the end of one. */
+export function describeBan(subject: string, reason: string | undefined, changed: boolean): string {
+  if (changed) return `${reason === undefined ? 'Unbanned' : 'Banned'} the ${subject}.`;
+  const state = reason === undefined ? 'not banned' : 'already banned for this reason';
+  return `The ${subject} was ${state}: nothing changed.`;
+}
 
 function aligned(nodeId: string, text: string): Promise<CommandResult> {
   return aligning({ nodeIds: [nodeId] }, async () => ({ data: nodeData(await showNode(nodeId)), text }));
@@ -177,6 +158,8 @@ function aligned(nodeId: string, text: string): Promise<CommandResult> {
 function nodeData({ node, publisher }: { node: NodeRecord; publisher?: PublisherRecord }) {
   const { translations, latest_version, ...rest } = node;
   return {
+    id: node.id,
+    publisher_id: publisher?.id ?? node.publisher_id,
     ...pickFields(rest, Node),
     ...(translations !== undefined && { translations: parseAsWritten(translations) }),
     latest_version,

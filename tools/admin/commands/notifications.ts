@@ -1,4 +1,3 @@
-import { fields, table } from '@node-registry/command-line/table';
 import { inParallel } from '../../../lib/in-parallel.ts';
 import {
   keysOfNotification,
@@ -14,6 +13,7 @@ import { owe } from '../../../lib/work/lanes.ts';
 import { command } from '../command.ts';
 import { newContext, Rejection } from '../registry/administration.ts';
 import { givenUpPages, listWork } from '../registry/work.ts';
+import { fieldsOf, tableOf } from '../view.ts';
 
 export const list = command({
   parameters: [],
@@ -25,17 +25,10 @@ export const list = command({
   examples: ['notification list', 'notification list --waiting --json'],
   async run(_, { waiting }) {
     const records = await readAll((await listWork('deliver', !waiting, maxListed)).map(keyOf));
-    const rows = records.map((record) => [
-      record.id,
-      record.address === undefined ? undefined : URL.parse(record.address)?.host,
-      record.state,
-      record.tries,
-      why(record),
-      record.pending_since,
-    ]);
-    const headings = ['ID', 'HOST', 'STATE', 'TRIES', 'LAST ERROR', waiting ? 'NEXT BY' : 'GIVEN UP'];
+    const data = records.map((record) => ({ ...shown(record), host: URL.parse(record.address ?? '')?.host }));
+    const columns = ['id', 'host', 'state', 'tries', 'last_error', 'last_status', 'pending_since'];
     const none = waiting ? 'No notifications are waiting.' : 'No notifications were given up.';
-    return { data: records.map(shown), text: table(headings, rows, { none }) };
+    return { data, text: tableOf(data, none, columns) };
   },
 });
 
@@ -46,19 +39,8 @@ export const show = command({
   examples: ['notification show msg_0f3a…_2'],
   async run({ id }) {
     const record = await requireNotification(id);
-    const { state, address, at, result, tries, pending_since, delivered_at, body } = record;
-    const about = fields({
-      Id: id,
-      State: state,
-      Address: address,
-      'Came in': at,
-      Result: result,
-      Tries: tries,
-      'Last error': why(record),
-      'Next try by': result === 'pending' ? pending_since : undefined,
-      Delivered: delivered_at,
-    });
-    return { data: { ...shown(record), body }, text: `${about}\n\n${body}` };
+    const data = shown(record);
+    return { data: { ...data, body: record.body }, text: `${fieldsOf(data)}\n\n${record.body}` };
   },
 });
 
@@ -97,11 +79,6 @@ export const keys = command({
     return { data: { public_keys, since: record.at }, text: public_keys.join('\n') };
   },
 });
-
-/** A response that ended the delivery has a status, but isn't an error. */
-function why({ last_error, last_status }: NotificationRecord): string | undefined {
-  return last_error && last_status !== undefined ? `${last_error} ${last_status}` : last_error;
-}
 
 /** Without the body, which may be long, and fields that only the store needs. */
 function shown({ pk: _, sk: __, body: ___, ...record }: NotificationRecord): object {

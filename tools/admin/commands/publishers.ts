@@ -2,18 +2,19 @@ import { aligning } from '../alignment.ts';
 import { movePublisher } from '../../../lib/registry/moves.ts';
 import { createPublisher, editPublisher } from '../../../lib/registry/profiles.ts';
 import { bySize, describePublisher, listPublishers, sized } from '../listing.ts';
-import { banNotes } from './nodes.ts';
+import { banNotes, describeBan } from './nodes.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
-import { type PublisherRecord, publisherRecord } from '../../../lib/registry/records.ts';
+import { type Operator, type PublisherRecord, publisherRecord } from '../../../lib/registry/records.ts';
 import { publisherKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { newContext, readPublisher } from '../registry/administration.ts';
 import { PublisherId } from '@node-registry/registry-rules/names';
+import type { Publisher } from '@node-registry/registry-rules/schemas/publisher';
 import { profileFields, PublisherName } from '@node-registry/registry-rules/schemas/self-service';
 import * as z from 'zod/mini';
-import { command, fieldsIn, optionsOf, UsageError } from '../command.ts';
-import { fields, table } from '@node-registry/command-line/table';
+import { command, type CommandResult, fieldsIn, optionsOf, UsageError } from '../command.ts';
 import { setPublisherBan } from '../../../lib/registry/bans.ts';
+import { fieldsOf, tableOf } from '../view.ts';
 
 const profile = { name: PublisherName, ...profileFields };
 
@@ -112,15 +113,9 @@ export const list = command({
   examples: ['publisher list', 'publisher list --by-size'],
   async run(_, { 'by-size': isBySize }) {
     const publishers = await sized(await listPublishers(), 'publisher_id', isBySize);
-    const rows = publishers.map(({ id, name, members, banned, createdAt, archive_bytes }) => [
-      ...[id, name, Object.keys(members).length, banned ? 'yes' : 'no', createdAt, archive_bytes],
-    ]);
-    const headings = ['PUBLISHER', 'NAME', 'MEMBERS', 'BANNED', 'CREATED', ...(isBySize ? ['BYTES'] : [])];
-    const text = table(headings, rows, { alignRight: [2, 5], none: 'No publishers.' });
-    return {
-      data: publishers.map((each) => ({ ...publisherData(each), archive_bytes: each.archive_bytes })),
-      text,
-    };
+    const data = publishers.map((each) => ({ ...publisherData(each), archive_bytes: each.archive_bytes }));
+    const columns = ['id', 'name', 'members', 'banned', 'createdAt', ...(isBySize ? ['archive_bytes'] : [])];
+    return { data, text: tableOf(data, 'No publishers.', columns) };
   },
 });
 
@@ -145,13 +140,7 @@ export const ban = command({
   tellsOwners: true,
   examples: ['publisher ban acme --reason "Account taken over, case 812"'],
   impact: async ({ publisher }) => `bans ${await describePublisher(publisher)}`,
-  async run({ publisher: id }, { reason }, { actor }) {
-    const { result, changed } = await setPublisherBan(newContext(), actor, id, reason);
-    const text = changed
-      ? `Banned the publisher "${id}".`
-      : `The publisher "${id}" was already banned for this reason: nothing changed.`;
-    return aligning({ publisher: id, nodesOf: id }, async () => ({ data: publisherData(result), text }));
-  },
+  run: ({ publisher }, { reason }, { actor }) => setBan(actor, publisher, reason),
 });
 
 export const unban = command({
@@ -159,14 +148,14 @@ export const unban = command({
   summary: 'Let a banned publisher publish and edit again',
   tellsOwners: true,
   examples: ['publisher unban acme'],
-  async run({ publisher: id }, _, { actor }) {
-    const { result, changed } = await setPublisherBan(newContext(), actor, id, undefined);
-    const text = changed
-      ? `Unbanned the publisher "${id}".`
-      : `The publisher "${id}" was not banned: nothing changed.`;
-    return aligning({ publisher: id, nodesOf: id }, async () => ({ data: publisherData(result), text }));
-  },
+  run: ({ publisher }, _, { actor }) => setBan(actor, publisher),
 });
+
+async function setBan(actor: Operator, id: string, reason?: string): Promise<CommandResult> {
+  const { result, changed } = await setPublisherBan(newContext(), actor, id, reason);
+  const text = describeBan(`publisher "${id}"`, reason, changed);
+  return aligning({ publisher: id, nodesOf: id }, async () => ({ data: publisherData(result), text }));
+}
 
 function requirePublisherId(id: string): void {
   const { error } = PublisherId.safeParse(id);
@@ -176,29 +165,14 @@ function requirePublisherId(id: string): void {
 /** A publisher as --json prints it: the API's view, with the fields that only admins see. */
 export function publisherData(publisher: PublisherRecord) {
   const { banned = false, ban_reason } = publisher;
-  return { ...publisherView(publisher), banned, ban_reason };
+  return { id: publisher.id, ...publisherView(publisher), banned, ban_reason };
 }
 
 export function publisherText(publisher: PublisherRecord): string {
-  const { id, banned, ban_reason, members, name, description, website, createdAt } = publisher;
-  const { logo, support, source_code_repo } = publisher;
-  const about = fields({
-    Publisher: id,
-    Name: name,
-    Description: description,
-    Website: website,
-    Logo: logo,
-    Support: support,
-    Source: source_code_repo,
-    Created: createdAt,
-    Banned: banned ? (ban_reason ?? 'yes') : 'no',
-  });
-  return `${about}\n\n${memberTable(members)}`;
+  const { members, ...about } = publisherData(publisher);
+  return `${fieldsOf(about)}\n\n${memberTable(members)}`;
 }
 
-export function memberTable(members: PublisherRecord['members']): string {
-  // DynamoDB keeps no order in a map.
-  const sorted = Object.entries(members).sort(([a], [b]) => a.localeCompare(b, 'en'));
-  const rows = sorted.map(([user, { role, name, email }]) => [user, role, name, email]);
-  return table(['USER', 'ROLE', 'NAME', 'EMAIL'], rows, { none: 'No members.' });
+export function memberTable(members: Publisher['members'] = []): string {
+  return tableOf(members, 'No members.', ['user.id', 'role', 'user.name', 'user.email']);
 }

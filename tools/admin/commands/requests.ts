@@ -1,6 +1,5 @@
-import { fields, table } from '@node-registry/command-line/table';
 import { command, UsageError } from '../command.ts';
-import { callerOf, callerText } from '../spend/caller-name.ts';
+import { callerOf } from '../spend/caller-name.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import {
   hashPrefix,
@@ -17,6 +16,8 @@ import type { AttemptRecord } from '../../../lib/attempts/attempt.ts';
 import { idempotencyKey, notificationsOf } from '../../../lib/store/keys.ts';
 import { get, queryAll } from '../../../lib/store/read.ts';
 import { newContext } from '../registry/administration.ts';
+import { fieldsOf, tableOf } from '../view.ts';
+import { usageView } from '../spend/reconcile.ts';
 
 export const show = command({
   parameters: ['id'],
@@ -85,27 +86,13 @@ function logsCommand(query: string, period: { from: string; to: string }): strin
   ].join('\n');
 }
 
-function requestText({ usage, answer, task, media, notifications }: FoundRequest): string {
-  const about = fields({
-    Caller: callerText(usage.caller),
-    Operation: [usage.operation, usage.model].filter(Boolean).join('/'),
-    'Recorded, before sending': usage.at,
-    State: usage.payment,
-    Code: usage.code,
-    Completed: usage.completed_at,
-    Credits: `${usage.credits}${usage.is_exact ? '' : ' (reserved or counted in full)'}`,
-    'Credits that the provider told': usage.credits_told,
-    'Provider ms': usage.ms,
-    'Task of the provider': usage.task_id,
-    'Ended as': usage.final_state,
-    Media: media.join(' ') || undefined,
-    'Idempotency-Key': answer && `${answer.state}, kept until ${answer.expires_at}`,
-    'Notifies the caller at': task?.address,
-    'Last state notified': task?.state,
-  });
-  const rows = notifications.map(Object.values);
-  const list = table(['NOTIFICATION', 'STATE', 'CAME IN', 'RESULT', 'ATTEMPTS', 'LAST ERROR'], rows);
-  return rows.length > 0 ? `${about}\n\n${list}` : about;
+function requestText({ usage, answer: idempotency_key, task, media, notifications }: FoundRequest): string {
+  const { code, credits_told, completed_at, final_state } = usage;
+  const notified = task && { address: task.address, state: task.state };
+  const outcome = { code, credits_told, completed_at, final_state };
+  const about = fieldsOf({ ...usageView(usage), ...outcome, media, idempotency_key, notified });
+  const columns = ['id', 'state', 'at', 'result', 'tries', 'last_error'];
+  return `${about}\n\n${tableOf(notifications, 'No notification came in.', columns)}`;
 }
 
 /** The records of one attempt to buy something. */

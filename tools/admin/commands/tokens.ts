@@ -2,7 +2,7 @@ import type { CredentialRecord, TokenRecord } from '../../../lib/registry/record
 import { createToken, listTokens, revokeToken } from '../../../lib/registry/tokens.ts';
 import { command, UsageError } from '../command.ts';
 import { newContext, readPublisher } from '../registry/administration.ts';
-import { fields, table } from '@node-registry/command-line/table';
+import { fieldsOf, tableOf } from '../view.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const defaultDays = '365';
@@ -24,11 +24,8 @@ export const create = command({
       throw new UsageError(`--days takes a whole number from 1 to ${maxDays}.`);
     const expires_at = new Date(Date.now() + Number(days) * dayMs).toISOString();
     const { record, token } = await createToken(newContext(), actor, { publisherId, label, expires_at });
-    const about = fields({ Token: token, Id: record.id, Label: label, Expires: expires_at });
-    return {
-      data: { token, ...shown(record) },
-      text: `${about}\n\nStore it now: it is not shown again.`,
-    };
+    const data = { token, ...shown(record) };
+    return { data, text: `${fieldsOf(data)}\n\nStore it now: it is not shown again.` };
   },
 });
 
@@ -40,13 +37,9 @@ export const list = command({
   async run({ publisher: publisherId }) {
     await readPublisher(publisherId);
     const tokens = await listTokens(newContext(), publisherId);
-    const rows = tokens.map((token) => {
-      const { id, label, created_at, expires_at, last_used_at } = token;
-      return [id, label, tokenState(token), created_at, expires_at, last_used_at];
-    });
-    const none = `"${publisherId}" has no tokens.`;
-    const headings = ['ID', 'LABEL', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED'];
-    return { data: tokens.map(shown), text: table(headings, rows, { none }) };
+    const data = tokens.map((token) => ({ ...shown(token), state: tokenState(token) }));
+    const columns = ['id', 'label', 'state', 'created_at', 'expires_at', 'last_used_at'];
+    return { data, text: tableOf(data, `"${publisherId}" has no tokens.`, columns) };
   },
 });
 

@@ -1,11 +1,10 @@
 import { issuerNamed } from '@node-registry/registry-rules/ci-issuers';
 import { trustFields } from '@node-registry/registry-rules/schemas/self-service';
 import * as z from 'zod/mini';
-import { table } from '@node-registry/command-line/table';
-import type { TrustRecord } from '../../../lib/registry/records.ts';
 import { addTrust, describeTrust, listTrusts, removeTrust } from '../../../lib/registry/trusts.ts';
 import { command, fieldsIn, optionsOf } from '../command.ts';
 import { newContext, readPublisher } from '../registry/administration.ts';
+import { tableOf } from '../view.ts';
 import { shown } from './tokens.ts';
 
 export const add = command({
@@ -48,16 +47,12 @@ export const list = command({
   async run({ publisher }) {
     await readPublisher(publisher);
     const trusts = await listTrusts(newContext(), publisher);
-    const rows = trusts.map((trust) => {
-      const { id, repository, workflow, job_workflow, environment, ref, event, node_id } = trust;
-      const state = trust.revoked_at === undefined ? 'active' : 'removed';
-      const jobs = [trust.issuer, repository, workflow, job_workflow, environment, ref, event, node_id];
-      return [id, state, ...jobs, pinned(trust), trust.last_used_at];
-    });
-    const limits = 'WORKFLOW,JOB WORKFLOW,ENVIRONMENT,REF,EVENT,NODE'.split(',');
-    const headings = ['ID', 'STATE', 'ISSUER', 'REPOSITORY', ...limits, 'PINNED', 'LAST USED'];
-    const none = `"${publisher}" trusts no CI jobs.`;
-    return { data: trusts.map(shown), text: table(headings, rows, { none }) };
+    const data = trusts.map((trust) => ({
+      ...shown(trust),
+      state: trust.revoked_at === undefined ? 'active' : 'removed',
+    }));
+    const columns = ['id', 'state', ...Object.keys(trustFields), 'repository_id', 'owner_id', 'last_used_at'];
+    return { data, text: tableOf(data, `"${publisher}" trusts no CI jobs.`, columns) };
   },
 });
 
@@ -79,7 +74,3 @@ export const remove = command({
     return { data: { id, revoked_at: since }, text: `The trust ${id} has been removed since ${since}.` };
   },
 });
-
-function pinned({ repository_id, owner_id }: TrustRecord): string {
-  return repository_id === undefined ? 'not yet' : `${repository_id} of ${owner_id}`;
-}

@@ -7,6 +7,7 @@ import { concludeAll, findEndings } from '../spend/conclude.ts';
 import { findUsage, type Grouping, groupings, sumUsage, usagePages } from '../spend/usage.ts';
 import { loadPaidContracts } from '../../../infra/operations.ts';
 import { readBill } from '../spend/bill.ts';
+import { tableOf } from '../view.ts';
 
 export const sum = command({
   parameters: [],
@@ -76,13 +77,10 @@ export const list = command({
     const wanted = { requestId: request, taskId: task };
     const { records, hasMore } = await findUsage({ ...periodOf(from, to), caller }, wanted, maxListed);
     const data = records.map(usageView);
-    const rows = data.map(({ at, caller: shown, operation, state, credits, task_id, request_id }) => [
-      ...[at, shown, operation, state, credits, task_id, request_id],
-    ]);
-    const headings = ['TIME', 'USER', 'OPERATION', 'STATE', 'CREDITS', 'TASK', 'REQUEST'];
+    const columns = ['at', 'caller', 'operation', 'state', 'credits', 'task_id', 'request_id'];
     return {
       data,
-      text: table(headings, rows, { none: 'No records match.' }),
+      text: tableOf(data, 'No records match.', columns),
       problem: hasMore ? `There are more than ${maxListed}: name a shorter period, or a user.` : undefined,
     };
   },
@@ -127,8 +125,7 @@ export const conclude = command({
       const [attempts, skipped] = [done.length, endings.length - done.length];
       data.push({ user: callerText(name), attempts, before, after, skipped });
     }
-    const rows = data.map((each) => [each.user, each.attempts, each.before, each.after]);
-    const text = table(['USER', 'ATTEMPTS', 'CREDITS', 'THEN'], rows, { none: 'No attempt matches.' });
+    const text = tableOf(data, 'No attempt matches.');
     const skipped = data.reduce((sum, each) => sum + each.skipped, 0);
     const problem = skipped > 0 ? `${skipped} changed meanwhile, or are open: run it again.` : undefined;
     return { data, text: apply ? text : `${text}\n\nNothing was changed: add --apply.`, problem };

@@ -1,14 +1,13 @@
-import { fields, table } from '@node-registry/command-line/table';
 import { get } from '../../../lib/store/read.ts';
 import type { Item } from '../../../lib/store/items.ts';
 import { givenUpShard, type LaneName, laneNames, laneOf, lanes } from '../../../lib/work/lanes.ts';
 import { command, UsageError } from '../command.ts';
 import { newContext, Rejection } from '../registry/administration.ts';
 import { listWork } from '../registry/work.ts';
+import { fieldsOf, tableOf } from '../view.ts';
 
 const maxListed = 1000;
 
-const textOf = (value: unknown) => (value === undefined ? undefined : String(value));
 const nameOf = ({ pk, sk }: Item) => `${pk}/${sk}`;
 
 export const list = command({
@@ -36,12 +35,7 @@ export const list = command({
       tries: item.tries,
       [isGivenUp ? 'given_up' : 'next_look']: item.pending_since,
     }));
-    const rows = data.map((each) => Object.values(each).map(textOf));
-    const headings = ['LANE', 'KEY', 'GROUP', 'TRIES', isGivenUp ? 'GIVEN UP' : 'NEXT LOOK'];
-    return {
-      data,
-      text: table(headings, rows, { none: isGivenUp ? 'Nothing was given up.' : 'Nothing waits.' }),
-    };
+    return { data, text: tableOf(data, isGivenUp ? 'Nothing was given up.' : 'Nothing waits.') };
   },
 });
 
@@ -62,20 +56,13 @@ export const show = command({
     const data = {
       key,
       lane,
+      function: lane && lanes[lane].function,
       given_up: lane !== undefined && isGivenUp(lane),
       group,
       tries,
       time,
       last_error,
     };
-    const text = fields({
-      Key: key,
-      Lane: lane && `${lane} (${lanes[lane].function})`,
-      [data.given_up ? 'Given up' : 'Next look']: textOf(time),
-      Tries: textOf(tries),
-      Group: textOf(group),
-      'Last error': textOf(last_error),
-    });
-    return { data, text: lane ? text : `${key} owes nothing.` };
+    return { data, text: lane ? fieldsOf(data) : `${key} owes nothing.` };
   },
 });
