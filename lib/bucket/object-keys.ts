@@ -11,7 +11,6 @@ import * as config from '../config.ts';
  *
  * Callers' images are under `images/` (lib/attempts/caller-images.ts), task statuses under `status/`.
  */
-const stagingPrefix = 'staging/';
 
 /** The upload of one signed URL: the archive's place, and the publish that asked for it. */
 export interface Upload {
@@ -22,17 +21,16 @@ export interface Upload {
 }
 
 export function stagingKey({ nodeId, version, versionId, uploadId }: Upload): string {
-  return `${stagingPrefix}${nodeId}/${version}/${versionId}/${uploadId}.zip`;
+  return `staging/${nodeId}/${version}/${versionId}/${uploadId}.zip`;
 }
 
 /** The upload of a staging key. Undefined for any other key. */
 export function uploadOf(key: string): Upload | undefined {
-  const [, nodeId, version, versionId, uploadId] = stagingShape.exec(key) ?? [];
-  if (!nodeId || !version || !versionId || !uploadId) return undefined;
-  return { nodeId, version, versionId, uploadId };
+  return stagingShape.exec(key)?.groups as Upload | undefined;
 }
 
-const stagingShape = new RegExp(`^${stagingPrefix}([^/]+)/([^/]+)/([^/]+)/([^/]+)\\.zip$`);
+const stagingShape =
+  /^staging\/(?<nodeId>[^/]+)\/(?<version>[^/]+)\/(?<versionId>[^/]+)\/(?<uploadId>[^/]+)\.zip$/;
 
 /** The parts of the key of a published archive. */
 export interface PublishedKey {
@@ -44,12 +42,11 @@ export interface PublishedKey {
 
 /** The version of a published archive's key. Undefined for any other key. */
 export function publishedKeyOf(key: string): PublishedKey | undefined {
-  const [, nodeId, version, versionId, sha256] = archiveShape.exec(key) ?? [];
-  if (!nodeId || !version || !versionId || !sha256) return undefined;
-  return { nodeId, version, versionId, sha256 };
+  return archiveShape.exec(key)?.groups as PublishedKey | undefined;
 }
 
-const archiveShape = /^archives\/([^/]+)\/([^/]+)\/([^/]+)-([0-9a-f]{64})\.zip$/;
+const archiveShape =
+  /^archives\/(?<nodeId>[^/]+)\/(?<version>[^/]+)\/(?<versionId>[^/]+)-(?<sha256>[0-9a-f]{64})\.zip$/;
 
 export function archiveKey(upload: Omit<Upload, 'uploadId'>, sha256: string): string {
   return `${archivesOf(upload)}${sha256}.zip`;

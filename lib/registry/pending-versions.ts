@@ -6,6 +6,7 @@ import { describeError, log } from '../log.ts';
 import type { Decision, Once } from '../store/decide.ts';
 import { type Changes, type Condition, onRevision, Plus } from '../store/items.ts';
 import { begunVersionsKey, type Key, keyName, nodeKey, nodeVersionKey } from '../store/keys.ts';
+import { readAll } from '../store/read.ts';
 import { deleting, updating, write, type Write } from '../store/write.ts';
 import { dayMs, dayOf, secondsLeft } from '../windows.ts';
 import {
@@ -14,6 +15,7 @@ import {
   historyOf,
   type NodeRecord,
   type NodeVersionRecord,
+  nodeVersionRecord,
   type PublisherRecord,
   pending,
 } from './records.ts';
@@ -22,7 +24,7 @@ import {
  * The limits of a publisher. One item counts its new nodes of the day, and has an entry for each version that it began to
  * publish. An entry is taken before the version is registered, so the limit is exact, and leaves when the
  * archive has arrived, or the version is dropped or moved. If that was lost, or its publish died, it leaves when the limit
- * is reached: then each version is looked up.
+ * is reached: then a publish looks each version up.
  */
 
 /** A version of a node that a publisher began to publish. */
@@ -50,75 +52,65 @@ const pendingRetrySeconds = 60;
 /** The publish that took an entry may still run. */
 const graceMs = 5 * 60 * 1000;
 
-function oldEntries(begun: BegunRecord | undefined): EntryName[] {
-  return Object.entries({ ...begun }).flatMap(([name, at]) =>
-    name.startsWith('v@') && Number(at) + graceMs <= Date.now() ? [name as EntryName] : [],
-  );
-}
-
-/** The versions to look up, if as many were begun as may be pending. */
-export function toLookUp(begun: BegunRecord | undefined) {
-  const each = isFull(begun) ? oldEntries(begun).map(keyOfEntry) : [];
-  return { each, fields: ['pk', 'sk', 'status', 'publisher_id'] };
-}
-
-function isFull(begun: BegunRecord | undefined): boolean {
-  return (begun?.open ?? 0) >= config.publishing().MAX_PENDING_VERSIONS;
-}
-
 /** How many new nodes a publisher may have in a day; undefined if there is no limit. */
 export function newNodesADay({ new_nodes_per_day }: PublisherRecord): number | undefined {
   const limits = [config.publishing().MAX_NEW_NODES_PER_DAY || [], new_nodes_per_day ?? []].flat();
   return limits.length > 0 ? Math.min(...limits) : undefined;
 }
 
-interface Admission extends Pick<Decision<unknown>, 'before' | 'beside'> {
-  error?: ApiError;
-}
-
-/** How a publish takes an entry for its version, which may be pending already, or the error if there is no room. */
+/** How a publish takes an entry for its version, which may be pending already. */
 export function admit(
   own: Begun,
   begun: BegunRecord | undefined,
   { isPending, nodesADay }: { isPending: boolean; nodesADay: number | undefined },
-  lookedUp: readonly NodeVersionRecord[],
-): Admission {
-  const { MAX_PENDING_VERSIONS } = config.publishing();
+): Pick<Decision<unknown>, 'before' | 'beside'> {
   const now = Date.now();
   const nodesToday = begun?.[`nodes:${dayOf(now)}`] ?? 0;
   if (nodesADay !== undefined && nodesToday >= nodesADay) {
     const message = `A publisher can publish ${nodesADay} new nodes a day; try again after midnight UTC.`;
-    return { error: tooMany(message, secondsLeft('day', now)) };
+    throw tooMany(message, secondsLeft('day', now));
   }
   // That of a publish that died may be left.
   if (isBegun(begun, own)) return {};
   if (isPending) return { beside: [(context) => recordPending(context, own)] };
-  if (!isFull(begun)) return { before: (context) => takeEntry(context, own, []) };
-  // One that was given away may wait for an archive of its new publisher.
-  const isWaiting = ({ status, publisher_id }: NodeVersionRecord) =>
-    status === pending && begunVersionsKey(publisher_id).pk === begun?.pk;
-  const waiting = new Set(lookedUp.filter(isWaiting).map((version) => keyName(version)));
-  const gone = oldEntries(begun).filter((name) => !waiting.has(keyName(keyOfEntry(name))));
-  if (gone.length > 0) return { before: (context) => takeEntry(context, own, gone) };
-  const message = `${MAX_PENDING_VERSIONS} versions of this publisher wait for their archives; upload those first.`;
-  return { error: tooMany(message, pendingRetrySeconds) };
+  return { before: (context) => takeEntry(context, own, begun) };
 }
 
 function isBegun(begun: BegunRecord | undefined, version: Omit<Begun, 'publisherId'>): boolean {
   return begun?.[entryName(version)] !== undefined;
 }
 
-/** Takes an entry in place of those that are gone. False if another publish was faster. */
-async function takeEntry(context: Context, begun: Begun, gone: readonly EntryName[]): Promise<boolean> {
-  const changes: Changes<BegunRecord> = { open: new Plus(1 - gone.length), [entryName(begun)]: Date.now() };
+/** Takes an entry, if there is room or in place of those that are gone. False if another publish was faster. */
+async function takeEntry(context: Context, own: Begun, begun: BegunRecord | undefined): Promise<boolean> {
+  const { MAX_PENDING_VERSIONS } = config.publishing();
+  const gone = begun && (begun.open ?? 0) >= MAX_PENDING_VERSIONS ? await goneEntries(context, begun) : [];
+  const changes: Changes<BegunRecord> = { open: new Plus(1 - gone.length), [entryName(own)]: Date.now() };
   for (const each of gone) changes[each] = null;
-  const max = config.publishing().MAX_PENDING_VERSIONS - 1 + gone.length;
-  const taken = updating<BegunRecord>(begunVersionsKey(begun.publisherId), changes, [
-    [entryName(begun), 'absent'],
-    ['open', 'absent or <=', max],
+  const taken = updating<BegunRecord>(begunVersionsKey(own.publisherId), changes, [
+    [entryName(own), 'absent'],
+    ['open', 'absent or <=', MAX_PENDING_VERSIONS - 1 + gone.length],
     ...gone.map((each) => [each, 'exists'] as const),
   ]);
   return write(context, taken);
+}
+
+/** The entries of versions that don't wait any more. Throws if all do. */
+async function goneEntries(context: Context, begun: BegunRecord): Promise<EntryName[]> {
+  const old = Object.entries(begun).flatMap(([name, at]) =>
+    name.startsWith('v@') && Number(at) + graceMs <= Date.now() ? [name as EntryName] : [],
+  );
+  // A version may be large.
+  const fields = ['pk', 'sk', 'status', 'publisher_id'];
+  const found = await readAll(context, old.map(keyOfEntry), { fields });
+  // One that was given away may wait for an archive of its new publisher.
+  const isWaiting = ({ status, publisher_id }: NodeVersionRecord) =>
+    status === pending && begunVersionsKey(publisher_id).pk === begun.pk;
+  const waiting = new Set(found.map(nodeVersionRecord).filter(isWaiting).map(keyName));
+  const gone = old.filter((name) => !waiting.has(keyName(keyOfEntry(name))));
+  if (gone.length > 0) return gone;
+  const { MAX_PENDING_VERSIONS } = config.publishing();
+  const message = `${MAX_PENDING_VERSIONS} versions of this publisher wait for their archives; upload those first.`;
+  throw tooMany(message, pendingRetrySeconds);
 }
 
 /** Of a version that is registered, whatever else waits; repeated calls are harmless. */

@@ -42,7 +42,7 @@ import {
   waitingForUpload,
 } from './node-versions.ts';
 import { changedFields, mayChange, nodeChanges, requireFits, requireNodeFits } from './nodes.ts';
-import { admit, countingNode, newNodesADay, toLookUp } from './pending-versions.ts';
+import { admit, countingNode, newNodesADay } from './pending-versions.ts';
 import { memberOf, presentPublisher, underPresentId } from './publishers.ts';
 import {
   begunRecord,
@@ -140,16 +140,12 @@ function readsOf(publication: Publication) {
 
 type FirstFound = Found<ReturnType<typeof readsOf>>;
 
-/** An edit may choose another latest version. If too many versions were begun, they are looked up. */
+/** An edit may choose another latest version. */
 async function moreReadsOf(context: Context, publication: Publication, found: FirstFound) {
   const version = nodeVersionRecord(found.version);
-  return {
-    rival:
-      version && isEdit(version, publication)
-        ? rivalOf(nodeRecord(found.node), version.id, await listVersions(context, publication.nodeId))
-        : undefined,
-    lookedUp: toLookUp(version ? undefined : begunRecord(found.begun)),
-  };
+  if (!version || !isEdit(version, publication)) return { rival: undefined };
+  const listed = await listVersions(context, publication.nodeId);
+  return { rival: rivalOf(nodeRecord(found.node), version.id, listed) };
 }
 
 function standingOf(publication: Publication, found: FirstFound) {
@@ -200,9 +196,7 @@ function decidePublish(
   ];
   const own = { publisherId, nodeId, version: record.version };
   const limits = { isPending: version !== undefined, nodesADay };
-  const lookedUp = found.lookedUp.map(nodeVersionRecord);
-  const { error, before, beside = [] } = admit(own, begunRecord(found.begun), limits, lookedUp);
-  if (error) return { error };
+  const { before, beside = [] } = admit(own, begunRecord(found.begun), limits);
   const result = { version: pickFields(record, NodeVersion), upload: awaitedUpload(record) };
   return { before, writes, beside: [() => recordUse(credential.record), ...beside], result };
 }

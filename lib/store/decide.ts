@@ -13,12 +13,12 @@ import { type Write, write } from './write.ts';
  * was made for. If another writer was faster, the records are read and the decision is made again.
  */
 
-/** One record; the records whose sort keys begin with the key's, all or a page after one; records, or some fields of each. */
+/** One record; the records whose sort keys begin with the key's, all or a page after one; records. */
 type Read =
   | Key
   | undefined
   | { below: Key | undefined; limit?: number; after?: Key | undefined }
-  | { each: readonly Key[]; fields?: readonly string[] };
+  | { each: readonly Key[] };
 
 /** What a decision depends on, each by the name under which the decision gets it. */
 export type Named = Readonly<Record<string, Read>>;
@@ -81,7 +81,7 @@ async function readAllOf<Reads extends Named>(context: Context, reads: Reads): P
   const foundFor = async (read: Read) => {
     if (!read) return undefined;
     if ('pk' in read) return (await batch)[keys.indexOf(read)];
-    if ('each' in read) return readAll(context, read.each, read);
+    if ('each' in read) return readAll(context, read.each);
     const { below, limit, after } = read;
     if (!below) return [];
     if (limit === undefined) return queryAll(context, below);

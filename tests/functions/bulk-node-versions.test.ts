@@ -124,8 +124,9 @@ describe('POST /bulk/nodes/versions', () => {
     });
 
     test('shortens an answer above 6 MB entry by entry', async () => {
+      // The answer has less than 6 MB, but more once its quotes are escaped.
       const long = 'say "hello"\\ '.repeat(8000);
-      const ids = Array.from({ length: 60 }, (_, index) => `long-${index}`);
+      const ids = Array.from({ length: 45 }, (_, index) => `long-${index}`);
       await Promise.all(ids.map((id) => addVersion('acme', id, '1.0.0', { changelog: long })));
       const { status, text, body } = await fetchAll([
         ...ids.map((node_id) => ({ node_id, version: '1.0.0' })),
@@ -135,9 +136,9 @@ describe('POST /bulk/nodes/versions', () => {
       expect(status).toBe(200);
       expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThan(6 * 1024 * 1024);
       const states = statusesIn(body);
-      expect(states.filter((state) => state === 'error').length).toBeGreaterThan(10);
+      expect(states.filter((state) => state === 'error').length).toBeGreaterThan(5);
       expect(states.slice(0, 20)).toEqual(Array(20).fill('success'));
-      expect(states).toHaveLength(80);
+      expect(states).toHaveLength(65);
       expect(body.node_versions[states.indexOf('error')].error_message).toContain('too large');
     });
   });

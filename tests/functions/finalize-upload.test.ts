@@ -5,7 +5,7 @@ import { deleteObject, findObject, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl, stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { latestHistory, ownersView } from '../../lib/registry/changes.ts';
 import type { Item } from '../../lib/store/items.ts';
-import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
+import { begunVersionsKey, nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { stopDate } from '@node-registry/testing/clock';
 import { owe } from '../../lib/work/lanes.ts';
@@ -13,7 +13,7 @@ import { runQueue } from '../support/queue.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
-import { setFields, storedNode } from '../support/registry.ts';
+import { setFields, storedItem, storedNode } from '../support/registry.ts';
 import {
   download,
   eventOf,
@@ -67,6 +67,7 @@ describe('an archive that arrived', () => {
       return undefined;
     }, 'extract');
     expect(groups).toEqual(['demo']);
+    expect(await storedItem(begunVersionsKey('demo'))).not.toHaveProperty(['v@arrives/1.0.0']);
     expect(await download(version.downloadUrl)).toEqual(archive);
     expect(await storedNode('arrives')).toMatchObject({
       latest_version: { version: '1.0.0', sha256: sha256(archive), archive_key: version.archive_key },

@@ -25,6 +25,7 @@ import {
   storedNode,
 } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
+import { uploadAt } from '../support/uploads.ts';
 
 let rivalToken: string;
 
@@ -120,6 +121,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect([status, body.node_version]).toMatchObject([201, { deprecated: true, changelog: 'Fixed' }]);
       expect(body.node_version.downloadUrl).toContain('1.1.0.zip');
       expect(await put(body.signedUrl, 'bytes')).toBe(200);
+      expect(uploadAt(body.signedUrl)).toMatchObject({ version: '1.1.0' });
       expect(await latest()).toMatchObject({ version: '1.0.0' });
       await edit({ deprecated: true }, '1.0.0');
       expect(await latest()).toMatchObject({ version: '1.2.0-rc.1' });
