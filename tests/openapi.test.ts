@@ -9,6 +9,7 @@ import { findBreakingChanges, mayBreak } from '../tools/openapi/breaking-changes
 import { loadOperations, selfServiceContracts } from '../infra/operations.ts';
 import { describeService } from '../tools/openapi/document.ts';
 import { sampleIssues } from '../tools/openapi/examples.ts';
+import { resultContracts } from '../tools/openapi/task-results.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into every part of the document
 type Any = any;
@@ -75,7 +76,9 @@ describe.each(operations.map((operation) => [operation.contract.name, operation]
   },
 );
 
-test.each(selfServiceContracts.map((contract) => [contract.name, contract] as const))(
+test.each(
+  [...selfServiceContracts, ...resultContracts].map((contract) => [contract.name, contract] as const),
+)(
   'shows a request and a response of %s that its contract accepts',
   (name, { status, body, reply, parameters, query }) => {
     const shown = operation(name);
@@ -156,10 +159,11 @@ function propertiesIn(value: Any, path = ''): [string, Any][] {
 
 describe('the promises of the interface', () => {
   test('lists every error code of the catalog', () => {
-    const used = new Set<ErrorCode>([...contracts, ...selfServiceContracts].flatMap(errorsOf));
+    const all = [...contracts, ...selfServiceContracts, ...resultContracts];
+    const used = new Set<ErrorCode>(all.flatMap(errorsOf));
 
-    // They answer a path that the document does not have, and those of tasks' results.
-    expect([...used, 'route_not_found', 'task_not_found'].sort()).toEqual(Object.keys(errorCatalog).sort());
+    // It answers a path that the document does not have.
+    expect([...used, 'route_not_found'].sort()).toEqual(Object.keys(errorCatalog).sort());
   });
 
   test('marks only what the interface calls response-only as read-only', () => {

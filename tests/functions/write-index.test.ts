@@ -148,7 +148,7 @@ describe('writeIndex', () => {
     ] as const) {
       await setPublisherFields('whole', fields);
       // A record of a host node must not hide what its publisher changed.
-      await follow(hostNodeKey('whole-1', '1.0.0', 'Load'), publisherKey('whole'));
+      await follow(hostNodeKey('whole-1', '1.0.0', 'Load'), publisherKey('whole'), publisherKey('whole'));
       expect([await shown('whole-1'), await shown('whole-2')]).toEqual(expected);
     }
   });

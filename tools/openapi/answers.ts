@@ -5,6 +5,7 @@ import { sampleError, sampleIssues } from './examples.ts';
 import { headerReferences, headersOfStatus } from './headers.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { reference, replyName } from './schemas.ts';
+import { resultContracts } from './task-results.ts';
 import { type Operation, selfServiceContracts } from '../../infra/operations.ts';
 
 /** All responses of an operation by status: its success, and each possible error with its codes. */
@@ -23,7 +24,8 @@ export function describeAnswers(operation: Described, contracts: readonly Contra
 
 export function errorsOf(contract: Contract): ErrorCode[] {
   return [
-    'invalid_request',
+    // Any text may be the id of a task.
+    ...(resultContracts.includes(contract) ? [] : (['invalid_request'] as const)),
     ...(contract.access === 'anyone' ? [] : (['unauthorized'] as const)),
     ...contract.errors,
     ...(contract.idempotent ? (['idempotency_in_flight', 'idempotency_mismatch'] as const) : []),

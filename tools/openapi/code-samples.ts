@@ -3,6 +3,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { selfServiceContracts } from '../../infra/operations.ts';
 import { operations } from '../local/studio/operations.ts';
 import type { Sample } from './examples.ts';
+import { resultContracts } from './task-results.ts';
 
 /** The server in the document and its samples. A page that shows them replaces it with its own. */
 export const sampleServer = 'http://localhost:3000';
@@ -33,17 +34,17 @@ export function codeSamples(contract: Contract, { path, query, body }: Sample): 
     }),
     sent && `body: ${sent}`,
   ];
+  const curl = curlSample(method, address, access !== 'anyone', sent);
+  // Clients of the providers have their own code for them.
+  if (resultContracts.includes(contract)) return [curl];
   const call = selfServiceContracts.includes(contract)
     ? `account('${name}', { ${parts.filter(Boolean).join(', ')} })`
     : `${methods[name]}(${[...Object.values(path).map((value) => `'${value}'`), written(body.node_versions ?? body)].join(', ')})`;
-  return [
-    curlSample(method, address, access !== 'anyone', sent),
-    { lang: 'TypeScript', label: 'Client', source: `await registry.${call};` },
-  ];
+  return [curl, { lang: 'TypeScript', label: 'Client', source: `await registry.${call};` }];
 }
 
 /** A call with curl. `$OWNER` is the caller's access token. */
-export function curlSample(verb: string, address: string, hasToken: boolean, body?: string): JsonObject {
+function curlSample(verb: string, address: string, hasToken: boolean, body?: string): JsonObject {
   const parts = [
     `curl -X ${verb} '${sampleServer}${address}'`,
     hasToken && '-H "Authorization: Bearer $OWNER"',

@@ -7,7 +7,7 @@ import { sampleOf } from './samples.ts';
 import { answerHeaders, headerParameters } from './headers.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { describeParameters, describeSchemas, reference, requestName } from './schemas.ts';
-import { resultPaths } from './task-results.ts';
+import { resultContracts } from './task-results.ts';
 import { taskSchemas, webhooks } from './webhooks.ts';
 import { type Operation, selfServiceContracts } from '../../infra/operations.ts';
 
@@ -70,7 +70,7 @@ const accessToken = {
 export function describeService(operations: readonly Operation[]): JsonObject {
   const described: Described[] = [
     ...operations,
-    ...selfServiceContracts.map((contract) => ({
+    ...[...selfServiceContracts, ...resultContracts].map((contract) => ({
       contract,
       sampleReply: contract.reply && sampleOf(contract.reply, contract.name, 'output'),
     })),
@@ -100,7 +100,7 @@ export function describeService(operations: readonly Operation[]): JsonObject {
     ],
     tags,
     security: [{ accessToken: [] }],
-    paths: { ...paths, ...resultPaths },
+    paths,
     webhooks,
     'x-public-index': publicIndex,
     components: {

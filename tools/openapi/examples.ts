@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { fileOf, selfServiceContracts } from '../../infra/operations.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileOf } from '../../infra/operations.ts';
 import { bodySchema, type Contract } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
 import { errorCatalog, type ErrorCode } from '../../lib/errors.ts';
@@ -20,7 +20,8 @@ export interface Sample {
 /** The request of an operation's sample event, the same that `invoke local` and the tests send. */
 export function sampleRequest(contract: Contract): Sample {
   const { name, parameters, query } = contract;
-  if (selfServiceContracts.includes(contract))
+  const event = new URL(`../../events/${fileOf(name)}.json`, import.meta.url);
+  if (!existsSync(event))
     return {
       path: sampleOf(parameters, name, 'input') as Sample['path'],
       query: (query?.safeParse({}).success === false
@@ -28,9 +29,7 @@ export function sampleRequest(contract: Contract): Sample {
         : {}) as Sample['query'],
       body: sampleOf(bodySchema(contract, config.videoRules), name, 'input') as JsonObject,
     };
-  const { pathParameters, body } = JSON.parse(
-    readFileSync(new URL(`../../events/${fileOf(name)}.json`, import.meta.url), 'utf8'),
-  );
+  const { pathParameters, body } = JSON.parse(readFileSync(event, 'utf8'));
   return { path: pathParameters ?? {}, query: {}, body: JSON.parse(body) };
 }
 

@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { bodySchema, type Contract } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
 import { unsetAsAbsent } from '../../lib/schemas/paid-fields.ts';
-import { CreationsReply } from '../../lib/schemas/task-results.ts';
 import { ErrorBody } from '../../lib/schemas/error-body.ts';
 import * as indexFiles from '@node-registry/registry-rules/schemas/index-files';
 import { HostNode, HostNodeInput } from '@node-registry/registry-rules/schemas/host-node';
@@ -31,7 +30,7 @@ export function describeSchemas(contracts: readonly Contract[]): Record<string, 
   );
   const described = {
     ...describe(Object.fromEntries(requests), 'input'),
-    ...describe({ ...Object.fromEntries(replies), ErrorBody, CreationsReply, ...indexFiles }, 'output'),
+    ...describe({ ...Object.fromEntries(replies), ErrorBody, ...indexFiles }, 'output'),
   };
   for (const [resource, input] of resources) completeRequests(described, resource, input);
   for (const contract of contracts) if (contract.body) describeEchoes(described, contract);

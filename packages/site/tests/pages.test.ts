@@ -183,6 +183,11 @@ describe('the page of a node', () => {
     expect(pageOf('plain', {})).not.toMatch(/class="notice|In other languages/);
   });
 
+  test('offers no command with what a shell would read as more than a word', () => {
+    const versions = [version('a', '1.0.0', { downloadUrl: "https://a.example/';ls;'.zip" })];
+    expect(pageOf('a', { versions })).not.toContain('curl');
+  });
+
   test('says of a version that is gone so', () => {
     expect(plain(nodePage(site, filesOf(listed('whole')), '9.0.0'))).toContain(
       'Version 9.0.0 of this node is not offered any more.',
@@ -243,6 +248,8 @@ describe('a README', () => {
       '<img src="https://x.example/%22onerror=1" alt="a&gt;b" loading="lazy">',
     ],
     ['</div></section><b>open', '<b>open</b>'],
+    ['<b>x</i> y', '<p><b>x y</b></p>\n'],
+    ['<div>1 < 2</div>', '<div>1 &lt; 2</div>'],
     ['<svg><style><img onerror=x></style></svg><script>x</script><!-- y -->z', '<p>z</p>\n'],
     ['Use <style> and <svg onload=x> **well**', '<p>Use  and  <strong>well</strong></p>\n'],
     ["<p title='\"onmouseover=x'>a", '<p title="&quot;onmouseover=x">a</p>'],
