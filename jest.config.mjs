@@ -3,7 +3,8 @@ import { basename, delimiter } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
-const flags = '--conditions=in-tree --experimental-vm-modules --disable-warning=ExperimentalWarning';
+const flags =
+  '--conditions=in-tree --experimental-vm-modules --disable-warning=ExperimentalWarning --trace-warnings';
 const { env, argv, execArgv } = process;
 
 // A stack that runs with this offset is the developer's own: the tests start theirs at other ports.

@@ -13,6 +13,7 @@ import { started } from './support/notified.ts';
 import { proxyNames, simulation } from './support/proxies.ts';
 import { attemptOf } from './support/spending.ts';
 import { bearer } from './support/tokens.ts';
+import { soon } from './support/registry.ts';
 
 /* What each call asks of the stores, as they bill it, held to the goals of docs/capacity.md. */
 
@@ -189,8 +190,7 @@ test.each([
   'each of the two writes of an account with %i other open attempts takes %i units',
   async (others, units) => {
     const user = `a-caller-of-tests-${randomUUID()}`;
-    for (let open = 0; open < others; open += 1)
-      await reserve({ deadline: Date.now() + 5000 }, attemptOf(user));
+    for (let open = 0; open < others; open += 1) await reserve(soon(), attemptOf(user));
     for (const { unitsByKind } of await countsOf(() => pay('text-to-video', undefined, user)))
       expect(unitsByKind.CALLER).toBe(2 * units);
   },

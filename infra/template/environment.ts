@@ -1,5 +1,4 @@
 import * as config from '../../lib/config.ts';
-import { selfServiceDeployment } from './self-service.ts';
 import { publicFiles, registryCaller } from '../../lib/deployment.ts';
 import { loadOperations, type Operation } from '../operations.ts';
 
@@ -22,7 +21,14 @@ const concernsOfOthers: Record<string, readonly config.Concern[]> = {
     config.imageProvider,
     config.videoProvider,
   ],
-  selfService: selfServiceDeployment.variables,
+  selfService: [
+    ...registryCaller,
+    ...publicFiles,
+    config.signIn,
+    config.selfService,
+    config.proxyAccess,
+    config.spending,
+  ],
   taskResults: [...registryCaller, config.taskWords],
   unknownRoute: [],
   watchReads: [config.bucket, config.downloads, config.watchedSite],

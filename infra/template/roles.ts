@@ -6,7 +6,6 @@ import { laneNames } from '../../lib/work/lanes.ts';
 import type { Operation } from '../operations.ts';
 import type { Values } from '../parameters/parameters.ts';
 import { upperFirst } from './alarm-resources.ts';
-import { selfServiceDeployment } from './self-service.ts';
 
 /*
  * The statements of each function's role, beyond its logs and traces: the minimum that its code needs. An
@@ -154,7 +153,25 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       ...decrypts(values),
     ],
 
-    selfService: [...selfServiceDeployment.rights],
+    selfService: [
+      {
+        table: ['BatchGetItem'],
+        keys: ['publishers', 'people', 'newPublishers', 'blocks', 'nodes', 'callers', 'tasks', 'pending'],
+      },
+      { table: ['Query'], keys: ['publishers', 'people', 'nodes', 'owned', 'usage'] },
+      { index: 'versions', keys: ['nodes'] },
+      { table: ['PutItem', 'UpdateItem', 'DeleteItem'], keys: ['publishers', 'people', 'newPublishers'] },
+      // A withdrawn version, and a dropped one.
+      { table: ['UpdateItem', 'DeleteItem'], keys: ['nodes', 'pending'] },
+      // Bans and moves are the administration's, and archives the finalizer's.
+      {
+        table: ['PutItem', 'UpdateItem'],
+        neverChanges: [
+          ...['banned', 'ban_reason', 'moved_to', 'moved_at', 'moved_by', 'bans', 'before_ban'],
+          ...['archive_key', 'sha256', 'published_at', 'publisher_id'],
+        ],
+      },
+    ],
     taskResults: [{ table: ['BatchGetItem'], keys: ['results', 'tasks'] }],
 
     unknownRoute: [],

@@ -11,6 +11,7 @@ import { beforeNext } from '../support/intercept.ts';
 import { emptyOutbox, makeDue, storedNotification, writeNotification } from '../support/notifications.ts';
 import { runQueue } from '../support/queue.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { soon } from '../support/registry.ts';
 
 /** What is handed over is delivered. */
 async function run(): Promise<void> {
@@ -137,7 +138,7 @@ test('notification keys prints the public keys that the functions sign with, or 
   });
   expect(public_keys).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/);
 
-  await write({ deadline: Date.now() + 5000 }, deleting(signingKeysKey, [['pk', 'exists']]));
+  await write(soon(), deleting(signingKeysKey, [['pk', 'exists']]));
 
   expect(await admin('notification', 'keys')).toMatchObject({
     status: 1,

@@ -10,6 +10,7 @@ import { say, started } from '../support/notified.ts';
 import { misbehave } from '../support/proxies.ts';
 import { pay, spender, usageOf } from '../support/spending.ts';
 import '../support/in-order.ts';
+import { soon } from '../support/registry.ts';
 
 let user: string;
 
@@ -88,7 +89,7 @@ describe('usage compare', () => {
     await pay(user, 'relight-image');
     const [record] = await usageOf(user);
     const copy = { ...record, sk: `${record?.sk}-2`, pk: `${record?.pk}` };
-    await write({ deadline: Date.now() + 5000 }, putting(copy, absent));
+    await write(soon(), putting(copy, absent));
     const result = await adminJson(...(await bill(`${record?.task_id},1`)), ...only('relightImage'));
 
     expect(result).toMatchObject({ matched: 0, totals: { billed: 1, recorded: 2, difference: -1 } });

@@ -20,7 +20,7 @@ import { invoke } from '../support/invoke.ts';
 import { lines } from '../support/logged-lines.ts';
 import { drainQueue, type QueueHandler } from '../../tools/local/consume-queue.ts';
 import { indexChanges } from '../support/queue.ts';
-import { addNode, addPublisher, addVersion, storedNode } from '../support/registry.ts';
+import { addNode, addPublisher, addVersion, soon, storedNode } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 import { setVariables } from '../support/variables.ts';
 
@@ -111,7 +111,7 @@ test('counts each file once, however often its event comes or if it never does, 
   await handler(eventOf(first, second), invocation);
   await handler(schedule, invocation);
   const messages = await drainQueue(indexChanges, writeIndex as QueueHandler);
-  const file = await readText({ deadline: Date.now() + 9_000 }, nodePath('counted'));
+  const file = await readText(soon(), nodePath('counted'));
   const { body } = await invoke(updateNode, 'update-node', {
     path: { publisherId: 'acme', nodeId: 'counted' },
     body: {},
@@ -134,7 +134,7 @@ test('counts each file once, however often its event comes or if it never does, 
 });
 
 test('takes the 90 days of a node without further downloads out of the index, even if a run died before', async () => {
-  const context = { deadline: Date.now() + 60_000 };
+  const context = soon();
   const old = dayBefore(90);
   await addNode('acme', 'faded');
   await addVersion('acme', 'faded', '1.0.0', { sha256: 'a'.repeat(64) });

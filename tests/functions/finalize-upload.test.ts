@@ -13,7 +13,7 @@ import { runQueue } from '../support/queue.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
-import { setFields, storedItem, storedNode } from '../support/registry.ts';
+import { setFields, soon, storedItem, storedNode } from '../support/registry.ts';
 import {
   download,
   eventOf,
@@ -375,7 +375,7 @@ describe('a version that waits', () => {
     if (!why) return;
     expect(calls).toEqual(['BatchGetItemCommand', 'TransactWriteItemsCommand']);
     expect((await storedNode(nodeId))?.versions).toBe(0);
-    const [change] = await latestHistory({ deadline: Date.now() + 5000 }, nodeKey(nodeId));
+    const [change] = await latestHistory(soon(), nodeKey(nodeId));
     const detail = `It was not published within a day (${why}).`;
     const dropped = { action: 'node-version drop', subject: `${nodeId} 1.0.0`, actor: 'finalizeUpload' };
     expect(change).toMatchObject({ ...dropped, detail });

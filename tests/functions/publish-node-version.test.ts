@@ -21,6 +21,7 @@ import {
   addToken,
   addVersion,
   setFields,
+  soon,
   storedItem,
   storedNode,
 } from '../support/registry.ts';
@@ -127,7 +128,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(await latest()).toMatchObject({ version: '1.2.0-rc.1' });
       await edit({ deprecated: false });
       expect(await latest()).toMatchObject({ version: '1.1.0', deprecated: false });
-      const context = { deadline: Date.now() + 9_000 };
+      const context = soon();
       const items = await queryAll(context, historyKeysOf(nodeKey('edited'), 'OWNERS'));
       expect(items.map(({ actor, subject, detail }) => [actor, subject, detail])).toEqual([
         ['user:mats', 'edited 1.1.0', 'changelog'],
@@ -212,7 +213,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions again, with the
     const revoked = { nodeId: 'spied-by-token', token: spied, headers: key() };
     await publish(removed);
     await publish(revoked);
-    await removeMember({ deadline: Date.now() + 9_000 }, { operator: 'admin' }, 'acme', 'spy');
+    await removeMember(soon(), { operator: 'admin' }, 'acme', 'spy');
     const hash = hashPersonalAccessToken(spied);
     await setFields(personalAccessTokenKey('acme', hash), { revoked_at: new Date().toISOString() });
 
@@ -236,7 +237,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions again, with the
   test.each<[string, (key: Key) => Promise<unknown>]>([
     ['its archive has arrived', (key) => setFields(key, { status: 'NodeVersionStatusActive' })],
     ['another version took its place', (key) => setFields(key, { id: 'another' })],
-    ['it is gone', (key) => write({ deadline: Date.now() + 5000 }, deleting(key, [['pk', 'exists']]))],
+    ['it is gone', (key) => write(soon(), deleting(key, [['pk', 'exists']]))],
   ])('answers what it answered before once the version awaits no upload: %s', async (what, change) => {
     const publication = { nodeId: what.replaceAll(' ', '-'), headers: key() };
     const first = await publish(publication);

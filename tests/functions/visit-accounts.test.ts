@@ -9,11 +9,12 @@ import { lines } from '../support/logged-lines.ts';
 import { runQueue } from '../support/queue.ts';
 import { accountOf, attemptOf } from '../support/spending.ts';
 import { handOver } from '../support/work.ts';
+import { soon } from '../support/registry.ts';
 
 test('an account is visited once the lease of its oldest attempt is over, and again while that fails', async () => {
   stopDate();
   const user = randomUUID();
-  await reserve({ deadline: Date.now() + 5000 }, attemptOf(user));
+  await reserve(soon(), attemptOf(user));
   stopDate(Date.now() + 13 * 60_000);
   for (const tries of [1, 2]) {
     await handOver();

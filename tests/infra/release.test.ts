@@ -5,7 +5,7 @@ import { dynamodb, tableName } from '../../lib/store/dynamodb.ts';
 import { releaseKey } from '../../lib/store/keys.ts';
 import { deploymentProblem, type Release, release, tableState, writeRelease } from '../../infra/release.ts';
 import { upgradeTable } from '../../tools/admin/upgrade.ts';
-import { type Cut, cutProblems } from '../../tools/release/release-rules.ts';
+import { type Cut, cutProblems } from '../../tools/release/release.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { createTable } from '../support/stores.ts';
 import { emptyTable, readTable } from '../support/table-image.ts';

@@ -20,7 +20,7 @@ import { type Lane, lanes } from '../../lib/work/lanes.ts';
 import { reviewed, reviewedFile } from '../../tools/documents/template.ts';
 import { queues } from '../../tools/local/queues.ts';
 import { answerHeaders } from '../../tools/openapi/headers.ts';
-import { adoptionOf } from '../../tools/restore/adoption.ts';
+import { adoptionOf } from '../../tools/restore/adopt.ts';
 import { plain as inText } from './intrinsics.ts';
 import { functionNames, type Packaged, packagedStage, properties } from './packaging.ts';
 

@@ -7,7 +7,7 @@ import { putting, write } from '../../lib/store/write.ts';
 import { catalogPath, pieceOf } from '@node-registry/registry-rules/index-paths';
 import { readIndexFile, readObject } from './bucket-objects.ts';
 import './patience.ts';
-import { addNode, addVersion } from './registry.ts';
+import { addNode, addVersion, soon } from './registry.ts';
 import { streamEventOf } from './table-stream.ts';
 
 /* Published nodes for the index, and the changes that it follows. */
@@ -39,7 +39,7 @@ export async function addHostNode(
 ): Promise<void> {
   const fields = { host_node_name, ...(display_name && { display_name }), touched: [] };
   const record: HostNodeRecord = { ...hostNodeKey(nodeId, '1.0.0', host_node_name), revision: 1, ...fields };
-  await write({ deadline: Date.now() + 5000 }, putting(record, absent));
+  await write(soon(), putting(record, absent));
 }
 
 /** One that the index has followed. */

@@ -11,6 +11,7 @@ import { invoke, type Result, sampleBody } from './invoke.ts';
 import { type ProxyName, proxies } from './proxies.ts';
 import { asFunction } from './roles.ts';
 import { bearer } from './tokens.ts';
+import { soon } from './registry.ts';
 
 /** A caller of this test only, with limits of its own. */
 export async function spender(limits: Partial<Limits> = {}): Promise<string> {
@@ -39,7 +40,7 @@ export function pay(user: string, name: ProxyName = 'text-to-video', call: PaidC
 }
 
 export async function accountOf(user: string): Promise<AccountRecord | undefined> {
-  return accountRecord((await get({ deadline: Date.now() + 60_000 }, keyOfAccount(`user:${user}`)))[0]);
+  return accountRecord((await get(soon(), keyOfAccount(`user:${user}`)))[0]);
 }
 
 export async function usageOf(user: string): Promise<AttemptRecord[]> {
@@ -64,7 +65,7 @@ export function sumsOf(account: AccountRecord | undefined): [day: string, credit
 
 /** Visits all accounts that were due so many minutes from now, with the rights of the function that does. */
 export async function sweepAfter(minutes: number): Promise<void> {
-  const context = { deadline: Date.now() + 60_000 };
+  const context = soon();
   const now = Date.now() + minutes * 60_000;
   const due = (await listWork('visit', false, 1000)).filter(
     (item) => Date.parse(`${item.pending_since}Z`.replace('ZZ', 'Z')) <= now,

@@ -4,13 +4,45 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import semver from 'semver';
 import { createCommand, runProgram } from '@node-registry/command-line/command';
 import { buildFunctions } from '../../infra/bundle/build.ts';
 import { release } from '../../infra/release.ts';
-import { type Cut, cutProblems } from './release-rules.ts';
 
 const execute = promisify(execFile);
 const changeLog = 'docs/CHANGELOG.md';
+
+/** The inputs for cutting a release. */
+export interface Cut {
+  current: string;
+  next: string;
+  /** The uncommitted changes, as git prints them. */
+  unclean: string;
+  /** The tree of the commit, and the one that last passed the gate. */
+  tree: string;
+  passed: string;
+  changeLog: string;
+}
+
+/** Why no release can be cut. */
+export function cutProblems({ current, next, unclean, tree, passed, changeLog }: Cut): string[] {
+  const isRelease = /^\d+\.\d+\.\d+$/.test(current);
+  const successors = (['patch', 'minor', 'major'] as const).map((part) => String(semver.inc(current, part)));
+  const rules: [isBroken: boolean, sentence: string][] = [
+    [
+      !isRelease,
+      `package.json names ${current}, which is not a release: npm version MAJOR.MINOR.PATCH --no-git-tag-version --workspaces=false && npm run openapi`,
+    ],
+    [isRelease && !successors.includes(next), `The next version must be ${successors.join(' or ')}.`],
+    [unclean !== '', `The tree has changes that are not committed:\n${unclean}`],
+    [passed !== tree, 'The gate has not passed on this commit: run .ci/run first.'],
+    [
+      !new RegExp(`^## ${current.replaceAll('.', '\\.')}$`, 'm').test(changeLog),
+      `docs/CHANGELOG.md has no heading "## ${current}". Remove "(unreleased)" from it.`,
+    ],
+  ];
+  return rules.flatMap(([isBroken, sentence]) => (isBroken ? [sentence] : []));
+}
 
 async function run(command: string, ...args: string[]): Promise<string> {
   const { stdout } = await execute(command, args, { maxBuffer: 64 * 1024 * 1024 });
@@ -73,11 +105,13 @@ async function cutRelease(next: string): Promise<void> {
 Next: git add -A && git commit -m "Release: name ${next}" && git push --follow-tags\n`);
 }
 
-const command = createCommand({
-  name: 'npm run release --',
-  summary: 'Cuts the release that this tree is, and names the next one',
-})
-  .argument('<next>', 'the next version, such as 3.1.0')
-  .action(cutRelease);
+if (import.meta.main) {
+  const command = createCommand({
+    name: 'npm run release --',
+    summary: 'Cuts the release that this tree is, and names the next one',
+  })
+    .argument('<next>', 'the next version, such as 3.1.0')
+    .action(cutRelease);
 
-await runProgram(command);
+  await runProgram(command);
+}

@@ -12,7 +12,7 @@ import { noon, stopDate } from '@node-registry/testing/clock';
 import { failCalls, intercept } from '../../support/intercept.ts';
 import { lines, loggedLines } from '../../support/logged-lines.ts';
 import { acceptedTasks, misbehave, simulation } from '../../support/proxies.ts';
-import { storedItem } from '../../support/registry.ts';
+import { soon, storedItem } from '../../support/registry.ts';
 import { setVariables } from '../../support/variables.ts';
 import { accountOf, attemptOf, countersOf, pay, spender, usageOf } from '../../support/spending.ts';
 
@@ -168,7 +168,7 @@ test('gives nothing back before a record says that its attempt was rejected', as
 
 test('an attempt ends once, and the account follows the first to say so', async () => {
   const user = await spender();
-  const [attempt, context] = [attemptOf(user), { deadline: Date.now() + 5000 }];
+  const [attempt, context] = [attemptOf(user), soon()];
   const purchase = new Purchase(context, attempt);
   await purchase.begin(undefined);
   const before = await accountOf(user);

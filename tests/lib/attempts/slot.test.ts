@@ -9,7 +9,7 @@ import { ApiError } from '../../../lib/errors.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { idempotencyKey } from '../../../lib/store/keys.ts';
-import { storedItem } from '../../support/registry.ts';
+import { soon, storedItem } from '../../support/registry.ts';
 import { attemptOf } from '../../support/spending.ts';
 
 const done: Answer = {
@@ -43,7 +43,7 @@ async function send(key: string, given: Request = {}): Promise<Answer> {
   if (kept) return kept;
   await beforeRecord?.();
   // Everything may take long.
-  const writing = { deadline: Date.now() + 10_000 };
+  const writing = soon();
   if (!(await recordSent(writing, attempt))) throw new ApiError('unavailable');
   sends += 1;
   if (payment) await endAttempt(writing, attempt, { payment, credits: 0 });
@@ -148,7 +148,7 @@ describe('an idempotency key', () => {
 
   test('is free at once if its request ends before anything was sent, and stays with another that has it', async () => {
     stopDate();
-    const context = { deadline: Date.now() + 10_000, retries: { repeats: 0, ms: 0 } };
+    const context = { ...soon(), retries: { repeats: 0, ms: 0 } };
     const slotFor = (attempt: string) =>
       slotOf(context, { key: 'early', scope: caller, request: 'same' }, attempt);
     // Its request has used up its repeats.

@@ -16,13 +16,13 @@ import {
   addVersion,
   setFields,
   shownHostNodes,
+  soon,
   storedItem,
   storedNode,
 } from '../../support/registry.ts';
 
 const caller = { userId: 'admin', isAdmin: true };
 const sha256 = 'a'.repeat(64);
-const inTime = () => ({ deadline: Date.now() + 30_000 });
 
 beforeAll(() => addPublisher('acme', {}));
 
@@ -55,17 +55,17 @@ const found = (by: number, names: readonly string[]) => ({
 const stored = (nodeId: string) => storedItem(nodeVersionKey(nodeId, '1.0.0'));
 
 const edit = (nodeId: string, hostNodeName: string, changes: object) =>
-  changeHostNode(inTime(), { nodeId, version: '1.0.0', hostNodeName, changes, caller });
+  changeHostNode(soon(), { nodeId, version: '1.0.0', hostNodeName, changes, caller });
 
 /** What an extraction does. Entries that it does not find are not shown, but for what people wrote. */
 async function extract(archive: ExtractedArchive, by: number, names: readonly string[]): Promise<void> {
-  await writeHostNodes(inTime(), archive, found(by, names));
-  await finishExtraction(inTime(), archive, found(by, names));
+  await writeHostNodes(soon(), archive, found(by, names));
+  await finishExtraction(soon(), archive, found(by, names));
 }
 
 describe('the admin tags of a version', () => {
   const finish = (archive: ExtractedArchive, by: number, tags: string[]) =>
-    finishExtraction(inTime(), archive, { ...found(by, []), tags });
+    finishExtraction(soon(), archive, { ...found(by, []), tags });
 
   test('keep an administrator’s own, and lose what the extraction before had added', async () => {
     const archive = await addExtractable('tagged', { tags_admin: ['reviewed', 'calls-exec'] });
@@ -82,7 +82,7 @@ describe('the end of an extraction', () => {
     const archive = await addExtractable('repaired', { host_node_extract_reason: 'before' });
     const latest_version = { id: archive.id, version: '1.0.0', host_node_extract_reason: 'before' };
     await setFields({ pk: 'NODE#repaired', sk: 'NODE' }, { latest_version });
-    await finishExtraction(inTime(), archive, found(1, []));
+    await finishExtraction(soon(), archive, found(1, []));
 
     expect(await stored('repaired')).not.toHaveProperty('host_node_extract_reason');
     expect((await storedNode('repaired'))?.latest_version).toEqual({
@@ -99,18 +99,18 @@ describe('the end of an extraction', () => {
     const nodeId = label.replaceAll(' ', '-');
     const archive = await addExtractable(nodeId);
 
-    expect(await finishExtraction(inTime(), { ...archive, ...other }, found(1, []))).toBe(false);
+    expect(await finishExtraction(soon(), { ...archive, ...other }, found(1, []))).toBe(false);
     expect(await stored(nodeId)).toMatchObject({ host_node_extract_status: 'pending' });
   });
 });
 
 test('keeps an edit of an entry that an extraction would write meanwhile', async () => {
   const archive = await addExtractable('edited-meanwhile');
-  await writeHostNodes(inTime(), archive, found(1, ['entry']));
+  await writeHostNodes(soon(), archive, found(1, ['entry']));
   const edited = beforeNext(dynamodb, /^UpdateItemCommand$/, () =>
     edit('edited-meanwhile', 'entry', { category: 'theirs' }),
   );
-  await writeHostNodes(inTime(), archive, found(2, ['entry']));
+  await writeHostNodes(soon(), archive, found(2, ['entry']));
 
   expect(edited.happened()).toBe(true);
   expect(await shownHostNodes('edited-meanwhile', '1.0.0')).toMatchObject([{ category: 'theirs' }]);
@@ -203,7 +203,7 @@ describe('the entries of a version', () => {
 
   test('rewrites only entries that differ, though a person changed some', async () => {
     const archive = await addExtractable('same-again');
-    const write = () => writeHostNodes(inTime(), archive, found(1, ['kept', 'edited', 'local', 'new']));
+    const write = () => writeHostNodes(soon(), archive, found(1, ['kept', 'edited', 'local', 'new']));
     await edit('same-again', 'kept', {});
     await edit('same-again', 'edited', { category: 'theirs', description: null });
     await edit('same-again', 'local', { policy: 'HostNodePolicyLocalOnly' });
@@ -223,7 +223,7 @@ describe('the entries of a version', () => {
     expect(await write({ deadline: 0 })).toBe(false);
     expect(await shownHostNodes('no-time', '1.0.0')).toEqual([]);
     const first = await writesOf(async (context) => expect(await write(context)).toBe(false), 100);
-    const second = await writesOf(async () => expect(await write(inTime())).toBe(true));
+    const second = await writesOf(async () => expect(await write(soon())).toBe(true));
 
     expect(first).toBeGreaterThanOrEqual(100);
     expect(second).toBe(200 - first);
@@ -262,7 +262,7 @@ describe('the entries of a version', () => {
         if (command === 'BatchGetItemCommand') read = performance.now();
       });
     });
-    await writeHostNodes(inTime(), await addExtractable('waits'), { by: 1, nodes: ofUnits([125, 125, 1]) });
+    await writeHostNodes(soon(), await addExtractable('waits'), { by: 1, nodes: ofUnits([125, 125, 1]) });
 
     expect(sent).toHaveLength(3);
     expect(Number(sent.at(-1)) - read).toBeGreaterThan(390);

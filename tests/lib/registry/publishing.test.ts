@@ -16,6 +16,7 @@ import {
   addToken,
   countRequests,
   setFields,
+  soon,
   storedItem,
 } from '../../support/registry.ts';
 
@@ -31,18 +32,15 @@ beforeAll(async () => {
 
 function publish(nodeId: string, publication: Partial<Publication> = {}) {
   const publisherId = publication.publisherId ?? 'acme';
-  return registerVersion(
-    { deadline: Date.now() + 10_000 },
-    {
-      publisherId,
-      nodeId,
-      node: {},
-      version: { version: VersionLabel.parse('1.0.0') },
-      tokenHash: String(tokens[publisherId]),
-      caller: undefined,
-      ...publication,
-    },
-  );
+  return registerVersion(soon(), {
+    publisherId,
+    nodeId,
+    node: {},
+    version: { version: VersionLabel.parse('1.0.0') },
+    tokenHash: String(tokens[publisherId]),
+    caller: undefined,
+    ...publication,
+  });
 }
 
 const storedVersion = (nodeId: string) => storedItem(nodeVersionKey(nodeId, '1.0.0'));
@@ -93,7 +91,7 @@ describe('the personal access token of a publish', () => {
 
   const revoke = async (hash: string) => {
     const id = String((await storedToken(hash))?.id);
-    await revokeToken({ deadline: Date.now() + 9_000 }, { operator: 'admin' }, 'acme', id);
+    await revokeToken(soon(), { operator: 'admin' }, 'acme', id);
   };
 
   const storedToken = (hash: string) => storedItem(personalAccessTokenKey('acme', hash));

@@ -15,7 +15,7 @@ import { storedNotification, writeNotification } from '../../support/notificatio
 import { runQueue } from '../../support/queue.ts';
 import { misbehave } from '../../support/proxies.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { addPublisher } from '../../support/registry.ts';
+import { addPublisher, soon } from '../../support/registry.ts';
 import { pay, spender } from '../../support/spending.ts';
 import { readTable } from '../../support/table-image.ts';
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
   await pay(await spender(), 'text-to-video', { headers: { 'idempotency-key': randomUUID() } });
   await addPublisher('acme', {});
   const trust = { issuer: gitHub.issuer, repository: 'octo/nodes', workflow: 'release.yml' };
-  await addTrust({ deadline: Date.now() + 9_000 }, { operator: 'admin' }, 'acme', trust);
+  await addTrust(soon(), { operator: 'admin' }, 'acme', trust);
   const { status } = await invoke(publish, 'publish-node-version', {
     path: { publisherId: 'acme', nodeId: 'expiring' },
     body: {
@@ -103,8 +103,7 @@ describe('the `ttl` of a record', () => {
     const path = await started();
     const key = taskKey(hash('sha256', path.task));
     const earlier = Math.floor(Date.now() / 1000);
-    const soon = { deadline: Date.now() + 5000 };
-    await write(soon, updating<TaskRecord>(key, { ttl: earlier + daySeconds }, [['pk', 'exists']]));
+    await write(soon(), updating<TaskRecord>(key, { ttl: earlier + daySeconds }, [['pk', 'exists']]));
     await say(path, { state: 'success' });
 
     expect(await notificationsOf(path.task)).toHaveLength(1);
