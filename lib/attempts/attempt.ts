@@ -9,7 +9,7 @@ import { absent, type Changes, typedRead } from '../store/items.ts';
 import { attemptKey, dayCallerKey, type Key } from '../store/keys.ts';
 import { putting, updating, write, writeOne, type WriteResult } from '../store/write.ts';
 import { dayOf } from '../windows.ts';
-import { ceilingOf, type Task, taskOf } from './price.ts';
+import { pricedTask, type Task } from './price.ts';
 
 /*
  * A purchase. A paid task is bought at most once, no day passes its limit, and the account ends equal to its
@@ -35,7 +35,7 @@ import { ceilingOf, type Task, taskOf } from './price.ts';
  */
 
 /** When an attempt began, for which day it counts, and its short name: its account has that while it is open. */
-interface Begun {
+export interface Begun {
   at: number;
   id: string;
 }
@@ -52,16 +52,15 @@ export function newAttempt(
   price: PriceRule,
   body: object,
 ): AttemptRecord {
-  const ceiling = ceilingOf(names.operation, price, body);
+  const task = pricedTask(names.operation, price, body);
   return {
     ...attemptKey(callerHash(names.caller), attemptName(begun)),
     at: new Date(begun.at).toISOString(),
-    ...taskOf(names.operation, price, body),
+    ...task,
     ...names,
     n: 0,
     payment: 'sent',
-    ceiling,
-    credits: ceiling,
+    credits: task.ceiling,
     ...(price.toldBy === 'rate' && { is_exact: true }),
     ttl: ttlOf(begun.at),
   };

@@ -41,55 +41,48 @@ export const slotRecord = typedRead<SlotRecord>();
 const leaseMarginMs = 5000;
 const maxPartBytes = 380_000;
 
-export function hashOfKey({ scope, key }: Keyed): string {
-  return hash('sha256', `${scope}\n${key}`);
-}
-
 /** The claim of one request on its key. */
 export interface Slot {
   context: Context;
   record: SlotRecord;
+  /** Identifies the key without showing it. */
+  keyHash: string;
   /** Only of an operation whose attempts are recorded. */
   payer: string | undefined;
 }
 
 export function slotOf(context: Context, keyed: Keyed, attempt: string, payer?: string): Slot {
   requireVisibleAscii(keyed.key);
+  const keyHash = hash('sha256', `${keyed.scope}\n${keyed.key}`);
   const now = Date.now();
   const record: SlotRecord = {
-    ...idempotencyKey(hashOfKey(keyed)),
+    ...idempotencyKey(keyHash),
     attempt,
     fingerprint: hash('sha256', keyed.request),
     lease_until: context.deadline + leaseMarginMs,
     expires_at: now + dayMs,
     ttl: Math.ceil((now + dayMs) / 1000),
   };
-  return { context, record, payer };
+  return { context, record, keyHash, payer };
 }
 
 /** Claims the key for this request, or returns the kept response to an earlier request with it. */
 export async function claim(slot: Slot): Promise<Answer | undefined> {
+  const { context, record } = slot;
   try {
-    return await claimOnce(slot);
+    const now = Date.now();
+    const result = await writeOne(context, putting(record, [['expires_at', 'absent or <=', now]]));
+    if (result.written) return undefined;
+    const holder = result.found;
+    if (!holder) throw new ApiError('unavailable', { reason: 'the key was released meanwhile' });
+    if (!holder.bytes) return await takeOver(slot, holder);
+    requireSame(holder, record);
+    return await replay(context, holder);
   } catch (error) {
     // It may be stored, and would hold the key after the 503.
     if (error instanceof UnansweredError) await free(slot).catch(() => undefined);
     throw error;
   }
-}
-
-async function claimOnce(slot: Slot): Promise<Answer | undefined> {
-  const { context, record } = slot;
-  const now = Date.now();
-  const result = await writeOne(context, putting(record, [['expires_at', 'absent or <=', now]]));
-  if (result.written) return undefined;
-  const holder = result.found;
-  if (!holder) throw new ApiError('unavailable', { reason: 'the key was released meanwhile' });
-  if (holder.bytes) {
-    requireSame(holder, record);
-    return replay(context, holder);
-  }
-  return takeOver(slot, holder);
 }
 
 /** Takes the key over from a request that bought nothing. Throws if it still runs, or may have bought something. */

@@ -50,10 +50,14 @@ interface Progress {
   sentHeaders?: Record<string, string>;
 }
 
-type Work<C extends Contract> = (
-  call: Call<C>,
-  request: { keyed: Keyed | undefined; progress: Progress; schema: z.ZodMiniType },
-) => Promise<Answer>;
+/** What only some operations need of a request. */
+export interface Request {
+  keyed: Keyed | undefined;
+  progress: Progress;
+  schema: z.ZodMiniType;
+}
+
+type Work<C extends Contract> = (call: Call<C>, request: Request) => Promise<Answer>;
 
 type Admission = (
   access: Access,

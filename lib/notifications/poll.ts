@@ -33,12 +33,12 @@ async function poll(context: Context, task: TaskRecord): Promise<Outcome> {
   // Without an ID, the provider can't be polled: only a notification can report the task.
   if (path === undefined || taskId === undefined)
     return move(context, task, { pending_since: timeText(lastAt) });
-  if (Date.now() < (pausedUntil.get(provider) ?? 0)) return 'again';
+  if (Date.now() < (pausedUntil.get(provider) ?? 0)) return 'done';
   const told = await pollTask(context, provider, path.replace('{task_id}', encodeURIComponent(taskId)));
   if (told.status === 429) pause(provider);
   const receipt = told.body !== undefined && (await takeReply(context, task, taskId, told.body));
   if (!receipt || receipt.result === 'rejected') log('info', 'poll', { outcome: 'untold' });
-  return 'again';
+  return 'done';
 }
 
 function takeReply(context: Context, task: TaskRecord, taskId: string, body: string): Promise<Receipt> {

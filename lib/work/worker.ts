@@ -24,7 +24,7 @@ import { send, sendSoon } from './send.ts';
  * faster. `more`: progress was made, or it waits for others, and continues soon; that is no try. `again`: nothing was
  * done, as if it had thrown; with why, in fields of the item, and whether no try can succeed.
  */
-export type Outcome = 'done' | 'more' | 'again' | Failure;
+export type Outcome = 'done' | 'more' | Failure;
 
 interface Failure {
   again: object;
@@ -129,21 +129,18 @@ class Worker<Item extends Owing> {
       this.#log('error', 'failed', { tries: tries + 1, ...key, ...describeError(error) });
       return { again: { last_error: String(error) } };
     });
-    if (outcome === 'done') return;
     if (outcome === 'more') await this.#repeat(context, item, { tries }, moreSeconds);
-    else await this.#fail(context, item, outcome === 'again' ? undefined : outcome);
+    else if (typeof outcome === 'object') await this.#fail(context, item, outcome);
   }
 
   /** What becomes of an item whose try failed, which is counted already if the lane counts tries. */
-  async #fail(context: Context, item: Item, failure: Failure | undefined): Promise<void> {
-    const { again = {}, isHopeless = false }: Partial<Failure> = failure ?? {};
+  async #fail(context: Context, item: Item, { again, isHopeless }: Failure): Promise<void> {
     const { tries = 0, pending_shard } = item;
     const { waitSeconds } = this.#lane;
     if (waitSeconds.length === 0) {
       // The hand-over has said when it is looked at again.
       const changes = { ...again, tries: tries + 1 };
-      const failed = updating<Owing>(item, changes, [['pending_shard', '=', pending_shard]]);
-      if (failure) await write(context, failed);
+      await write(context, updating<Owing>(item, changes, [['pending_shard', '=', pending_shard]]));
       return;
     }
     const wait = waitSeconds[tries - 1];

@@ -61,7 +61,7 @@ describe('the hand-over', () => {
     expect([await arrived(0), await arrived(2000), await arrived(58_000)]).toEqual([10, 10, 280]);
     await handOver();
     expect(await arrived(0)).toBe(1);
-  });
+  }, 60_000);
 
   test('begins no page that it could not end', async () => {
     await due();

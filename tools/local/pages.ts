@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { buildSite, bundlePages, toFile } from '@node-registry/site/build';
 import { loadPaidContracts } from '../../infra/operations.ts';
-import { ceilingOf } from '../../lib/attempts/price.ts';
+import { pricedTask } from '../../lib/attempts/price.ts';
 import { parseObject } from '../../lib/json.ts';
 import { referencePage } from '../openapi/reference-page.ts';
 import type { HttpServer } from '../processes/http-server.ts';
@@ -94,7 +94,7 @@ async function routesOf({ apiUrl, tokens }: Pages): Promise<Routes> {
 /** The most credits that a request may cost, by the rule that reserves them. */
 async function ceilingFor(operation: string | null, body: object): Promise<number | undefined> {
   const contract = (await loadPaidContracts()).find(({ name }) => name === operation);
-  return contract && ceilingOf(contract.name, contract.price, body);
+  return contract && pricedTask(contract.name, contract.price, body).ceiling;
 }
 
 async function answer(routes: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -5,7 +5,7 @@ import type { RateRow } from '../../../lib/variable-kinds.ts';
 import { bodySchema } from '../../../lib/contract.ts';
 import { fc } from '@node-registry/testing/properties';
 import { check } from '@node-registry/testing/property-runs';
-import { ceilingOf } from '../../../lib/attempts/price.ts';
+import { pricedTask } from '../../../lib/attempts/price.ts';
 
 const paid = await loadPaidContracts();
 
@@ -27,7 +27,7 @@ function ceiling(operation: string, fields: object, rates?: object[] | string): 
     VIDEO_MODELS_EXTRA: ['vidq9'],
   }));
   const { data } = schema.safeParse(required);
-  return data === undefined ? undefined : ceilingOf(operation, contract.price, Object(data));
+  return data === undefined ? undefined : pricedTask(operation, contract.price, Object(data)).ceiling;
 }
 
 const frames = (...durations: (number | undefined)[]) => ({
