@@ -147,18 +147,15 @@ export function rateLimitFields(
 }
 
 /**
- * The counters of past windows. They go with the next write, or an account would grow without bound. A day stays while
- * an attempt of it is open, because its settlement adds to it. Clocks that are ahead have a margin: a day for days, and
- * two minutes for minutes, of which more would fill the account.
+ * The counters of past windows. They go with the next write, or an account would grow without bound. Clocks that are
+ * ahead have a margin: a day for days, longer than any attempt of it stays open, and two minutes for minutes, of which
+ * more would fill the account.
  */
 export function pastCounters(seen: AccountRecord, now: number): Record<string, null> {
-  const yesterday = dayOf(now - dayMs);
-  const open = new Set(openReservations(seen).map(({ at }) => dayOf(at)));
   const past = Object.keys(seen).filter((name) => {
-    const [, day] = /^(?:credits|tasks):(.*)$/.exec(name) ?? [];
-    if (day !== undefined) return day < yesterday && !open.has(day);
-    const [, minute] = /^requests@(\d+)$/.exec(name) ?? [];
-    return minute !== undefined && Number(minute) < minuteOf(now) - 2;
+    const [counter, window = ''] = name.split(/[:@]/);
+    if (counter === 'requests') return Number(window) < minuteOf(now) - 2;
+    return (counter === 'credits' || counter === 'tasks') && window < dayOf(now - dayMs);
   });
   return Object.fromEntries(past.map((name) => [name, null]));
 }

@@ -16,10 +16,13 @@ type DeliveryError =
   | 'timed_out'
   | 'answered_no';
 
-/** `isHopeless`: no further try can succeed. */
-export type DeliveryResult =
-  | { outcome: 'delivered' | 'gone'; status: number }
-  | { outcome: 'failed'; error: DeliveryError; status?: number; isHopeless?: true };
+interface DeliveryResult {
+  outcome: 'delivered' | 'gone' | 'failed';
+  status?: number;
+  error?: DeliveryError;
+  /** No further try can succeed. */
+  isHopeless?: true;
+}
 
 /** From the lookup to the end of the response. It also bounds how long hanging receivers delay others. */
 const maxDeliveryMs = 3000;

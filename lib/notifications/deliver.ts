@@ -97,14 +97,15 @@ function isLater(known: JsonObject, { state, at }: Pick<NotificationRecord, 'sta
 async function notify(context: Context, record: NotificationRecord & { address: string }): Promise<Outcome> {
   note({ host: URL.parse(record.address)?.hostname ?? '', state: record.state });
   const began = Date.now();
-  const result = await deliverOnce(record, await loadSigningKeys(context));
-  const { outcome, status, error, isHopeless } = { error: undefined, isHopeless: false, ...result };
+  const keys = await loadSigningKeys(context);
+  const { outcome, status, error, isHopeless = false } = await deliverOnce(record, keys);
+  const now = Date.now();
   log('info', 'delivery', {
     outcome: outcome === 'failed' ? 'again' : outcome,
-    ms: Date.now() - began,
-    ...(outcome === 'delivered' && { delivery_lag_ms: Date.now() - Date.parse(record.at) }),
-    ...(status !== undefined && { status }),
-    ...(error !== undefined && { error }),
+    ms: now - began,
+    delivery_lag_ms: outcome === 'delivered' ? now - Date.parse(record.at) : undefined,
+    status,
+    error,
   });
   const why: Why = { last_error: error ?? null, last_status: status ?? null };
   return outcome === 'failed' ? { again: why, isHopeless } : end(context, record, outcome, why);
