@@ -199,8 +199,7 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       { table: ['UpdateItem', 'DeleteItem'], keys: ['nodes', 'pending'] },
       // The finalizer reads, copies and deletes one version of an upload, not a replacement.
       { bucket: ['GetObject', 'GetObjectVersion', 'DeleteObjectVersion'], folder: 'staging' },
-      // After a rejected copy, HEAD of archives/ shows whether the same bytes are already there.
-      { bucket: ['GetObject', 'PutObject'], folder: 'archives' },
+      { bucket: ['PutObject'], folder: 'archives' },
       // A ban during the copy has not seen the archive.
       { index: 'versions', keys: ['nodes'] },
       { bucket: ['PutObjectTagging', 'DeleteObjectTagging'], folder: 'archives' },
