@@ -42,14 +42,3 @@ test.each<[name: string, good: string, bad: string]>([
 
   expect([good, bad].map((values) => values.split('|').filter(taken))).toEqual([good.split('|'), []]);
 });
-
-test('reads issuers with their kinds and the addresses of their key sets', () => {
-  config.configure({
-    CI_ISSUERS: 'gitlab https://git.example.com,github  http://localhost:3001 http://localhost:3001/keys',
-  });
-
-  expect(config.ci().CI_ISSUERS).toEqual([
-    { kind: 'gitlab', issuer: 'https://git.example.com', keySetUrl: undefined },
-    { kind: 'github', issuer: 'http://localhost:3001', keySetUrl: 'http://localhost:3001/keys' },
-  ]);
-});

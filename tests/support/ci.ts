@@ -41,7 +41,8 @@ const server = await serve(({ url, headers }, response) => {
 });
 setVariables({
   CI_AUDIENCE: audience,
-  CI_ISSUERS: `github ${gitHub.issuer} ${server.url}/github, gitlab ${gitLab.issuer} ${server.url}/gitlab`,
+  // Two spaces: an operator may align them.
+  CI_ISSUERS: `github  ${gitHub.issuer} ${server.url}/github, gitlab ${gitLab.issuer} ${server.url}/gitlab`,
 });
 
 export type Claims = Record<string, unknown>;

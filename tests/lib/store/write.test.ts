@@ -224,13 +224,3 @@ describe('a write that the store applied without an answer', () => {
     });
   });
 });
-
-test('a write answers what another one stored in its place', async () => {
-  const key = await stored({ a: 1 });
-  const failed = { written: false, found: { ...key, write_id } };
-
-  expect(await writeOne(inSeconds(9), putting({ ...key, a: 2 }, absent))).toEqual(failed);
-  expect(await writeOne(inSeconds(9), updating(key, { a: 2 }, [['a', '=', 9]]))).toEqual(failed);
-  const missing = updating<Letters>(unused(), { a: 2 }, present);
-  expect(await writeOne(inSeconds(9), missing)).toEqual({ written: false });
-});
