@@ -77,6 +77,8 @@ const values: Record<string, string> = {
     'from enum import Enum, IntEnum, auto\nclass C(Enum):\n    RED = "r"\n    BLUE = "b"\nclass N(IntEnum):\n    A = auto()\n    B = auto()\nRESULT = [[c.value for c in C], C("r").name, C["BLUE"].value, N.B + 1, list(C.__members__)]\n# [["r", "b"], "RED", "b", 3, ["RED", "BLUE"]]',
   'enums of texts':
     'from enum import Enum\nclass T(str, Enum):\n    A = "a"\nRESULT = [T.A, T.A.upper(), T.A == "a"]\n# ["a", "A", true]',
+  'classes that set attributes in their own way':
+    'class M(type):\n    def __setattr__(cls, n, v): super().__setattr__(n, v + 1)\nclass A(metaclass=M):\n    def __setattr__(self, n, v): object.__setattr__(self, n, v * 2)\na = A()\na.x = A.y = 2\nRESULT = [a.x, A.y]\n# [4, 3]',
   dataclasses:
     'from dataclasses import dataclass, field\n@dataclass\nclass P:\n    x: int\n    y: int = 2\n    z: list = field(default_factory=list)\n    def __post_init__(self): self.x += 1\np = P(1)\nRESULT = [p.x, p.y, p.z, P(1, None).y]\n# [2, 2, [], null]',
   'defaultdict and OrderedDict':

@@ -80,7 +80,7 @@ NODE_CLASS_MAPPINGS = {name: type("Node", (), {**said, "INPUT_TYPES": lambda: sa
 
         expect(read.map(({ name }) => name)).toEqual([...new Map(nodes).keys()]);
         for (const [name, fields] of entriesOf(read).entries) {
-          expect(JSON.stringify([name, fields]).isWellFormed()).toBe(true);
+          expect(Object.values(fields).join(name).isWellFormed()).toBe(true);
           // What an archive has is kept, although endpoint 7 takes no hidden characters.
           if (hasNoHiddenCharacters(name))
             expect(HostNodeName.safeParse(name.replace(/[%/?#]/g, encodeURIComponent)).data).toBe(name);
