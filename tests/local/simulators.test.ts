@@ -109,3 +109,12 @@ test.each([
   expect([answer.status, await answer.json()]).toMatchObject([400, { reason: expect.any(String) }]);
   expect(simulation.credits).toBe(1_000_000);
 });
+
+test('a misbehavior of a poll spares a purchase', async () => {
+  await post('/control/misbehave', { kind: 'status', method: 'GET', status: 500 });
+  const { task_id } = await contentOf<{ task_id: string }>(video({ prompt: 'Rain' }));
+  const headers = { authorization: 'Token video-key' };
+  const poll = async () => (await fetch(`${url}/video/tasks/${task_id}/creations`, { headers })).status;
+
+  expect([await poll(), await poll()]).toEqual([500, 200]);
+});

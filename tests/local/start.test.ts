@@ -7,7 +7,6 @@ import { isListening } from '@node-registry/command-line/is-listening';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import { until } from '@node-registry/testing/until';
 import { accessibilityProblems, inBrowser, openPage } from '@node-registry/testing/browser';
-import { processesOf } from '../../tools/local/stack-processes.ts';
 import '../support/in-order.ts';
 
 /** `npm start`: its pages in a browser, its API over HTTP, and how it ends. The studio: studio.test.ts. */
@@ -159,7 +158,7 @@ test.each(Object.entries(shown))(
 );
 
 /** A zombie has no memory. */
-const isRunning = () => processesOf(stack).some(({ kilobytes }) => kilobytes > 0);
+const isRunning = () => stack.processes().some(({ kilobytes }) => kilobytes > 0);
 
 test('keeps data between starts, and leaves no process behind after Ctrl-C', async () => {
   await request('PUT', '/publishers/demo/nodes/demo-node', { author: 'kept' }, owner());
@@ -174,7 +173,7 @@ test('keeps data between starts, and leaves no process behind after Ctrl-C', asy
 });
 
 test('ends the whole stack with a sentence when its DynamoDB dies', async () => {
-  const database = processesOf(stack).find(({ commandLine }) => commandLine.includes('--db-path '));
+  const database = stack.processes().find(({ commandLine }) => commandLine.includes('--db-path '));
   process.kill(Number(database?.pid), 'SIGKILL');
   await until(async () => !(await isListening(stack.pagesUrl, 60_000)));
   await stack.stop();

@@ -1,5 +1,4 @@
 import { startLocalStack } from '../local/spawn-stack.ts';
-import { processesOf } from '../local/stack-processes.ts';
 import type { Figure } from './figures.ts';
 
 const body = JSON.stringify({ node_versions: [{ node_id: 'demo-node', version: '1.0.0' }] });
@@ -9,7 +8,7 @@ const connections = 64;
 export async function measureThroughput(seconds: number): Promise<Figure[]> {
   const stack = await startLocalStack();
   const url = new URL('/bulk/nodes/versions', stack.apiUrl);
-  const megabytes = () => processesOf(stack).reduce((sum, { kilobytes }) => sum + kilobytes, 0) / 1024;
+  const megabytes = () => stack.processes().reduce((sum, { kilobytes }) => sum + kilobytes, 0) / 1024;
   try {
     await ask(url);
     const atStart = megabytes();

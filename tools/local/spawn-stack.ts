@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,8 +50,7 @@ export async function startLocalStack(given?: Place, options = ['--empty']) {
     environment,
     /** Its ports and data folder, so that it can be started there again. */
     place,
-    /** The id of the process group of all its parts. */
-    group: stack.pid,
+    processes: () => processesOf(stack.pid),
     /** Its output so far. */
     output: () => [stack.startOutput, ...later].join('\n'),
     /** A token as the banner prints it, such as OWNER. */
@@ -61,6 +61,15 @@ export async function startLocalStack(given?: Place, options = ['--empty']) {
       if (!keepData) await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** All processes of a group, npm included, with their resident memory. */
+function processesOf(group: number) {
+  const text = execFileSync('ps', ['-eo', 'pgid=,pid=,rss=,args='], { encoding: 'utf8' });
+  const processes = text.matchAll(/^ *(\d+) +(\d+) +(\d+) +(.*)$/gm);
+  return [...processes].flatMap(([, pgid, pid, kilobytes, commandLine = '']) =>
+    Number(pgid) === group ? { pid: Number(pid), kilobytes: Number(kilobytes), commandLine } : [],
+  );
 }
 
 const runs = 28;

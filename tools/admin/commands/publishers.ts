@@ -78,10 +78,7 @@ export const rename = command({
   async run({ publisher: from, 'new-id': to }, _, { actor }) {
     requirePublisherId(to);
     await movePublisher(newContext(), actor, 'rename', from, to);
-    return aligning({ publisher: from, nodesOf: to }, async () => ({
-      data: publisherData(await readPublisher(to)),
-      text: `The publisher "${from}" is "${to}" now.`,
-    }));
+    return moved(from, to, `The publisher "${from}" is "${to}" now.`);
   },
 });
 
@@ -96,12 +93,14 @@ export const merge = command({
     `makes ${await describeMoving(publisher)} part of ${await describePublisher(into)}, which cannot be undone`,
   async run({ publisher: from }, { into }, { actor }) {
     await movePublisher(newContext(), actor, 'merge', from, into);
-    return aligning({ publisher: from, nodesOf: into }, async () => ({
-      data: publisherData(await readPublisher(into)),
-      text: `The publisher "${from}" is part of "${into}" now.`,
-    }));
+    return moved(from, into, `The publisher "${from}" is part of "${into}" now.`);
   },
 });
+
+function moved(publisher: string, to: string, text: string): Promise<CommandResult> {
+  const read = async () => ({ data: publisherData(await readPublisher(to)), text });
+  return aligning({ publisher, nodesOf: to }, read);
+}
 
 export const list = command({
   parameters: [],
