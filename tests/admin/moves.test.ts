@@ -15,6 +15,7 @@ import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { changeNumbers } from '../../lib/registry/numbers.ts';
 import { begunVersionsKey, nodeKey, personalAccessTokenKey } from '../../lib/store/keys.ts';
 import { queryAll } from '../../lib/store/read.ts';
+import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
 import { addNode, addVersion, putItem, setFields, storedItem, storedNode } from '../support/registry.ts';
@@ -45,7 +46,7 @@ const owners = () => ownersNow('1.0.0', '1.1.0');
 test('a transferred pending version says why its first publisher cannot finish it, and its new owner does', async () => {
   const { body, upload } = await publishAs(from, 'olga', '1.1.0');
   await admin('node', 'transfer', nodeId, '--to', to);
-  await put(upload, Buffer.from('an archive'));
+  await put(upload, demoArchive('1.1.0'));
   await finalize(upload);
   const blocked = await storedVersion(nodeId, '1.1.0');
   const begun = await Promise.all(
