@@ -1,17 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Part } from '../../infra/plugins/references.ts';
 import { asText } from './intrinsics.ts';
-import { isServed, ownStatements, ownText } from '../support/rights.ts';
+import { isServed, ownStatements, ownText, type Statement } from '../support/rights.ts';
 import { packagedStage, type Template } from './packaging.ts';
 
 const stage = await packagedStage('full');
-
-interface Statement {
-  Effect: string;
-  Action: string | string[];
-  Resource: Part;
-  Condition?: Part;
-}
 
 /** The statements of each role. */
 function statements({ Resources }: Template): Map<string, Statement[]> {

@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import net, { type AddressInfo, isIP } from 'node:net';
@@ -11,7 +12,6 @@ import { deliverOnce, resolver } from '../../../lib/notifications/deliver-once.t
 import { isPublic, readReceiverUrl } from '../../../lib/notifications/notification-urls.ts';
 import { readSigningKeys } from '../../../lib/notifications/signature.ts';
 import { httpRequest } from '../../../lib/outgoing/http-request.ts';
-import { connectionsOf } from '../../support/connections.ts';
 import { peer, trustPeer } from '../../support/tls-peer.ts';
 import { setVariables } from '../../support/variables.ts';
 
@@ -60,6 +60,22 @@ afterAll(() => {
   receiver.close();
   tlsReceiver.close();
 });
+
+const began: string[] = [];
+/** Every TCP connection that this process begins, below anything that could hide one: `TCPCONNECTWRAP` is libuv's own. */
+const hook = createHook({
+  init(_, type, __, resource: { address?: string; port?: number }) {
+    if (type === 'TCPCONNECTWRAP') began.push(`${resource.address} ${resource.port}`);
+  },
+});
+
+/** Where `work` began a connection to, as address and port. */
+async function connectionsOf(work: () => Promise<unknown>): Promise<string[]> {
+  began.length = 0;
+  hook.enable();
+  await work().finally(() => hook.disable());
+  return [...began];
+}
 
 /** What becomes of one try, and the connections that it began. */
 async function send(address: string) {
