@@ -58,16 +58,10 @@ function result({ name, fields }: FoundHostNode): object {
   return { host_node_name: name, conditional: false, left_open: [], ...Object.fromEntries(known) };
 }
 
-type Types = {
-  [Field in 'input_types' | 'return_types' | 'return_names' | 'left_open']?:
-    | ExtractedFields[Field]
-    | undefined;
-};
-
 const maxShown = 12;
 
 /** The inputs and outputs of a host node, in a line each. Its texts are a stranger's JSON. */
-function signatureOf({ input_types, return_types, return_names, left_open }: Types): string[] {
+function signatureOf({ input_types, return_types, return_names, left_open }: Shown['fields']): string[] {
   const groups = parsed(input_types);
   const isCut = (group: string, name: string) => hasMoreChoices(left_open ?? [], group, name);
   const inputs = Object.entries({ required: '', optional: '?' }).flatMap(([group, mark]) =>

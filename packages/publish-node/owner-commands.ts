@@ -89,12 +89,12 @@ async function withdrawVersion(
   return { report: { status, publisher, node, version }, lines: [done] };
 }
 
-export interface EditFlags extends OwnerFlags {
-  metadata: Metadata;
-}
-
 /** Changes a node's metadata without a release: what pyproject.toml and the command line name, and nothing else. */
-export async function editCommand(folder: string, flags: EditFlags, mean: Mean): Promise<Ending> {
+export async function editCommand(
+  folder: string,
+  flags: OwnerFlags & { metadata: Metadata },
+  mean: Mean,
+): Promise<Ending> {
   const read = await readNamed(folder, flags.metadata);
   mean({ ...meantBy(read), version: undefined });
   const named = { ...read.metadata, ...flags.metadata, ...requireOwned(read), version: '' };
@@ -114,7 +114,7 @@ export async function editCommand(folder: string, flags: EditFlags, mean: Mean):
   };
 }
 
-export interface DeprecateFlags extends IdentityFlags {
+interface DeprecateFlags extends IdentityFlags {
   publisher?: string | undefined;
   undo?: boolean | undefined;
   changelog?: string | undefined;

@@ -3,26 +3,17 @@ import type { IndexedNode, PublicVersion } from '@node-registry/registry-client'
 import { archiveLimits } from '@node-registry/registry-rules/archives/limits';
 import { CatalogPiece, IndexedHostNodes } from '@node-registry/registry-rules/schemas/index-files';
 import * as z from 'zod/mini';
-import { connect } from './connect.ts';
+import { type Address, connect } from './connect.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { hostNodeLines } from './host-nodes.ts';
 import { write } from './new-file.ts';
 import { type Ending, type Mean, say } from './output.ts';
 import { meantBy, readNamed, requireNamed } from './project.ts';
 import type { Metadata } from './pyproject.ts';
-import {
-  listed,
-  openRegistry,
-  type ReadFlags,
-  requireNode,
-  requireShape,
-  requireVersion,
-  wantedOf,
-} from './reading.ts';
+import { listed, openRegistry, requireNode, requireShape, requireVersion, wantedOf } from './reading.ts';
 
-interface StatusFlags {
+interface StatusFlags extends Address {
   metadata: Metadata;
-  baseUrl: string;
 }
 
 /** Anyone may ask: it takes no token. */
@@ -73,7 +64,7 @@ export async function statusCommand(folder: string, flags: StatusFlags, mean: Me
 const maxShown = 20;
 const maxDescription = 60;
 
-interface SearchFlags extends ReadFlags {
+interface SearchFlags extends Address {
   page: number;
 }
 
@@ -104,7 +95,7 @@ export async function searchCommand(text: string, { page, ...flags }: SearchFlag
   };
 }
 
-export async function versionsCommand(id: string, flags: ReadFlags, mean: Mean): Promise<Ending> {
+export async function versionsCommand(id: string, flags: Address, mean: Mean): Promise<Ending> {
   mean({ publisher: undefined, node: id, version: undefined });
   const found = await requireNode(await openRegistry(flags), id);
   const { id: node, publisher } = found;
@@ -119,7 +110,7 @@ export async function versionsCommand(id: string, flags: ReadFlags, mean: Mean):
 }
 
 /** A node and one of its versions, as NODE or NODE@VERSION names them. */
-async function findVersion(text: string, flags: ReadFlags, mean: Mean) {
+async function findVersion(text: string, flags: Address, mean: Mean) {
   const wanted = wantedOf(text);
   mean({ publisher: undefined, ...wanted });
   const registry = await openRegistry(flags, wanted);
@@ -127,7 +118,7 @@ async function findVersion(text: string, flags: ReadFlags, mean: Mean) {
   return { registry, node, version: requireVersion(node, wanted.version) };
 }
 
-export async function showCommand(text: string, flags: ReadFlags, mean: Mean): Promise<Ending> {
+export async function showCommand(text: string, flags: Address, mean: Mean): Promise<Ending> {
   const { registry, node: indexed, version } = await findVersion(text, flags, mean);
   const { versions: _, latest_version: __, ...node } = indexed;
   const versions = listed(indexed);
@@ -191,7 +182,7 @@ const named = ({ host_node_name: name = '', ...fields }: HostNode) => ({ name, f
 
 type HostNode = IndexedHostNodes['host_nodes'][number];
 
-interface DownloadFlags extends ReadFlags {
+interface DownloadFlags extends Address {
   output?: string | undefined;
 }
 

@@ -8,15 +8,9 @@ import {
 } from '@node-registry/registry-client';
 import { IndexedNode as IndexedNodeFile } from '@node-registry/registry-rules/schemas/index-files';
 import { normalizeVersion } from '@node-registry/registry-rules/version-label';
-import { connect } from './connect.ts';
+import { type Address, connect } from './connect.ts';
 import { explain, Failure } from './failure.ts';
 import type { Ending } from './output.ts';
-
-/** The registry's URLs for the commands that only read. */
-export interface ReadFlags {
-  baseUrl: string;
-  downloadsUrl?: string | undefined;
-}
 
 export interface Wanted {
   node: string;
@@ -33,7 +27,7 @@ export function wantedOf(text: string): Wanted {
  * A client with the URL of the registry's files. Without an option, it comes from the registry's response
  * about the wanted version: its download URL begins with it.
  */
-export async function openRegistry(flags: ReadFlags, wanted?: Wanted): Promise<RegistryClient> {
+export async function openRegistry(flags: Address, wanted?: Wanted): Promise<RegistryClient> {
   const { baseUrl } = flags;
   const downloadsUrl = flags.downloadsUrl ?? (await downloadsOf(baseUrl, wanted));
   if (downloadsUrl !== undefined && !isWebAddress(downloadsUrl))

@@ -56,6 +56,17 @@ async function runHere(args: readonly string[], { env = {}, cwd = '.' }: RunOpti
   return ending;
 }
 
+/** The same with --json: how it ended, and its report. */
+export async function reportOf(args: readonly string[], options?: RunOptions) {
+  const { stdout, ...ending } = await publishNode([...args, '--json'], options);
+  return { ...ending, ...JSON.parse(stdout) };
+}
+
+/** The pyproject.toml of a node of the demo publisher. */
+export function projectOf(node: string, version = '1.0.0'): string {
+  return `[project]\nname = "${node}"\nversion = "${version}"\n[tool.node-registry]\npublisher = "demo"\n`;
+}
+
 /** Runs the packed command in a process of its own. */
 export function spawnPublishNode(args: readonly string[], options?: RunOptions): Promise<Ending> {
   return runFile(process.execPath, [packedProgram(), ...args], options);

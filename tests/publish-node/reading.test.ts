@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { downloadUrl } from '../../lib/bucket/object-keys.ts';
 import { publisherKey } from '../../lib/store/keys.ts';
 import { folder } from '@node-registry/testing/folders';
-import { publishNode } from '@node-registry/testing/publish-node';
+import { projectOf, publishNode, reportOf } from '@node-registry/testing/publish-node';
 import { follow, own } from '../support/index-nodes.ts';
 import { startRegistry } from '../support/publishing.ts';
 import { addPublisher, addToken } from '../support/registry.ts';
@@ -16,7 +16,7 @@ import { sha256 } from '../support/uploads.ts';
 const registry = await startRegistry();
 const env: Record<string, string> = { NODE_REGISTRY_URL: registry.api.url };
 
-const code = `class Blend:
+const source = `class Blend:
     @classmethod
     def INPUT_TYPES(cls): return {"required": {"image": ("IMAGE",)}, "optional": {"mode": (["a", "b"],), "file": ([],)}}
     RETURN_TYPES = ("IMAGE", "MASK")
@@ -32,31 +32,27 @@ NODE_DISPLAY_NAME_MAPPINGS = {"Blend": "Blend two images"}
 
 beforeAll(async () => {
   const pack = await mkdtemp(join(registry.directory, 'pack-'));
-  const project = `[project]\nname = "blender"\nversion = "1.0.0"\ndescription = "Blends\u202E images"\n[tool.node-registry]\npublisher = "demo"\n`;
-  await writeFiles(pack, { 'pyproject.toml': project, '__init__.py': code, 'docs/help.md': '# Help' });
-  const { code: exitCode, stderr } = await publishNode(['publish', pack], { env: registry.access });
-  if (exitCode !== 0) throw new Error(stderr);
+  const project = projectOf('blender').replace('[tool', 'description = "Blends\u202E images"\n[tool');
+  await writeFiles(pack, { 'pyproject.toml': project, '__init__.py': source, 'docs/help.md': '# Help' });
+  const { code, stderr } = await publishNode(['publish', pack], { env: registry.access });
+  if (code !== 0) throw new Error(stderr);
   env.NODE_REGISTRY_DOWNLOADS_URL = downloadUrl('').replace(/\/$/, '');
-  // The host nodes are read after the version is active.
+  // The host nodes are read after the version is active, and a late change leaves the catalog to the queue.
   await until(async () => {
     await follow(publisherKey('demo'), ...own('blender'));
-    const { stdout } = await publishNode(['show', 'blender', '--json'], { env });
-    return JSON.parse(stdout).host_nodes?.length > 0;
+    const [shown, found] = [await report('show', 'blender'), await report('search', 'blends')];
+    return shown.host_nodes?.length > 0 && found.nodes?.length > 0;
   });
 });
 
 const command = (...args: string[]) => publishNode(args, { env, cwd: folder });
-
-async function report(...args: string[]) {
-  const { code: exitCode, stdout } = await command(...args, '--json');
-  return { exitCode, ...JSON.parse(stdout) };
-}
+const report = (...args: string[]) => reportOf(args, { env, cwd: folder });
 
 describe('publish-node', () => {
   test('search finds a node by its words, and versions lists its versions', async () => {
-    const { nodes, exitCode } = await report('search', 'blends');
+    const { nodes, code } = await report('search', 'blends');
 
-    expect([exitCode, nodes[0]?.id]).toEqual([0, 'blender']);
+    expect([code, nodes[0]?.id]).toEqual([0, 'blender']);
     const { stdout } = await command('search', 'blends', 'images');
     expect(stdout).toMatch(/^blender +1\.0\.0 +- +demo +Blends. images$/m);
     expect((await command('search', 'blends', '--page', '2')).stdout).not.toContain('blender');
@@ -70,9 +66,9 @@ describe('publish-node', () => {
     const named = `--publisher rival --node BLENDER --version 1.0.0 --token ${token}`.split(' ');
     await writeFiles(folder, { 'node.py': '' });
     const publishing = publishNode(['publish', folder, ...named], { env: { ...registry.access, ...env } });
-    const { code: exitCode, stderr } = await publishing;
+    const { code, stderr } = await publishing;
 
-    expect([exitCode, stderr]).toEqual([3, expect.stringContaining('"blender" is a node of "demo".')]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('"blender" is a node of "demo".')]);
     expect((await command('show', 'BLENDER@v1.0')).stdout).toContain('blender 1.0.0\n');
   });
 
@@ -83,11 +79,11 @@ describe('publish-node', () => {
     expect(stdout).toContain('    takes image IMAGE, mode? one of 2, file? one of a list\n');
     // No text reverses the line.
     expect(stdout).toMatch(/^description +Blends. images$/m);
-    expect(rest).toMatchObject({ exitCode: 0, status: 'found', node: 'blender', version: '1.0.0' });
+    expect(rest).toMatchObject({ code: 0, status: 'found', node: 'blender', version: '1.0.0' });
     const open = host_nodes.map(({ left_open }: { left_open: string[] }) => left_open.length > 0);
     expect(open).toEqual([false, true]);
     for (const asked of ['show blender@9.0.0', 'show unknown', 'versions unknown'])
-      expect(await report(...asked.split(' '))).toMatchObject({ exitCode: 3, error: 'not_found' });
+      expect(await report(...asked.split(' '))).toMatchObject({ code: 3, error: 'not_found' });
   });
 
   test('download writes the verified archive, and never over another file', async () => {
@@ -96,14 +92,14 @@ describe('publish-node', () => {
     const again = await report('download', 'blender');
     const { downloadUrl: download_url, sha256: digest, size_bytes: archive_bytes } = node_version;
     const said = { download_url, sha256: digest, archive_bytes };
-    const same = { exitCode: 0, publisher: 'demo', node: 'blender', version: '1.0.0' };
+    const same = { code: 0, publisher: 'demo', node: 'blender', version: '1.0.0' };
 
     expect(shown).toMatchObject({ ...same, ...said, status: 'found' });
     expect(written).toMatchObject({ ...same, ...said, status: 'downloaded' });
     expect(output).toBe('blender-1.0.0.zip');
     const bytes = await readFile(join(folder, output));
     expect([sha256(bytes), bytes.length]).toEqual([digest, archive_bytes]);
-    expect([again.exitCode, again.message]).toEqual([2, expect.stringContaining(`${output} exists. Name a`)]);
+    expect([again.code, again.message]).toEqual([2, expect.stringContaining(`${output} exists. Name a`)]);
   });
 
   test('download and show warn of a version that is deprecated, and of a node that is withdrawn', async () => {
@@ -120,9 +116,9 @@ describe('publish-node', () => {
       return response.end(JSON.stringify(node));
     });
     const args = ['download', 'old', '--output', join(folder, 'old.zip'), '--downloads-url', server.url];
-    const { code: exitCode, stderr } = await publishNode(args, { env });
+    const { code, stderr } = await publishNode(args, { env });
     const { stdout } = await publishNode(['show', 'old', '--downloads-url', server.url], { env });
-    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/withdrawn\nreason +Gone/)]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/withdrawn\nreason +Gone/)]);
     expect(stderr).toContain('old is withdrawn: Gone.\nold 1.0.0 is deprecated: Use 2.\n');
   });
 
@@ -134,8 +130,8 @@ describe('publish-node', () => {
     for (const version of ['1.0.0', 'v1.0', '1']) {
       expect((await asked('show', `blender@${version}`)).stdout).toContain('Blend two images');
     }
-    const { code: exitCode, stderr } = await asked('search', 'blend');
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('NODE_REGISTRY_DOWNLOADS_URL')]);
+    const { code, stderr } = await asked('search', 'blend');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('NODE_REGISTRY_DOWNLOADS_URL')]);
   });
 
   test.each([
@@ -144,9 +140,9 @@ describe('publish-node', () => {
     ['show blender@1.0.0 --base-url', '--base-url, or NODE_REGISTRY_URL'],
   ])('names the option for the address that cannot be reached: %s', async (args, options) => {
     const given = [...args.split(' '), 'http://localhost:1'];
-    const { code: exitCode, stderr } = await publishNode(given, { env: {} });
+    const { code, stderr } = await publishNode(given, { env: {} });
 
-    expect([exitCode, stderr]).toEqual([5, expect.stringContaining(` Name another: ${options}.\n`)]);
+    expect([code, stderr]).toEqual([5, expect.stringContaining(` Name another: ${options}.\n`)]);
   });
 });
 
@@ -187,17 +183,17 @@ describe('files that are not of a registry', () => {
     ['a node without a publisher in the catalog', pieces(1), 'search'],
     ['a name that is a number in the catalog', pieces(1, { name: 1, publisher: { id: 'x' } }), 'search'],
   ])('fail with a message if they are wrong: %s', async (_, files, name) => {
-    const { code: exitCode, stderr } = await over({ ...index, 'nodes/x.json': node, ...files }, name, 'x');
+    const { code, stderr } = await over({ ...index, 'nodes/x.json': node, ...files }, name, 'x');
 
     expect(stderr).toMatch(/ (?:is not valid|does not (?:belong|serve))[^\n]+\.\n$/);
-    expect(exitCode).toBe(5);
+    expect(code).toBe(5);
   });
 
   test('accept more kinds of values from a newer registry', async () => {
     const later = { ...node, status: 'NodeStatusOfTheFuture', more: { a: 1 } };
-    const { code: exitCode, stdout } = await over({ ...index, 'nodes/x.json': later }, 'show', 'x');
+    const { code, stdout } = await over({ ...index, 'nodes/x.json': later }, 'show', 'x');
 
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('x 1.0.0')]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('x 1.0.0')]);
   });
 
   test.each(['file:///srv/registry', 'ftp://example.com', 'nowhere'])(

@@ -249,13 +249,6 @@ describe('an answer that the service would not give', () => {
     }
   });
 
-  test('says that something in between may have answered with a page', async () => {
-    api.disturb({ status: 403, body: 'Blocked by the company' });
-    const { message } = await errorOf(client.versions.bulk([pair]));
-
-    expect(message).toMatch(/^http\S+ answered 403\. A proxy or a sign-in page may have/);
-  });
-
   test.each([200, 500])(
     'reports an invalid reply of more than 8 MB with status %i, and stops reading it',
     async (status) => {

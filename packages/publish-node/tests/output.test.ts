@@ -1,18 +1,34 @@
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { RegistryError } from '@node-registry/registry-client';
 import { folder } from '@node-registry/testing/folders';
 import { fc } from '@node-registry/testing/properties';
 import { publishNode } from '@node-registry/testing/publish-node';
-import { startReplies } from '@node-registry/testing/replies';
 import { writeFiles } from '@node-registry/testing/shell';
 import { failureOf, shown } from '../failure.ts';
 import { leaveStep } from '../github-step.ts';
 import { end, reportOf, say, writeTo } from '../output.ts';
 import { printableJson } from '../printable.ts';
 
-const api = await startReplies();
+/** What the registry answers, one request after the other. */
+const replies: { status: number; headers?: Record<string, string>; body?: object }[] = [];
+const registry = createServer((_, response) => {
+  const { status, headers, body } = replies.shift() ?? { status: 500 };
+  response.writeHead(status, { 'x-request-id': 'r', ...headers }).end(JSON.stringify(body));
+});
+
+beforeAll(async () => {
+  await once(registry.listen(0, 'localhost'), 'listening');
+});
+
+afterAll(() => {
+  registry.close();
+});
+
 let written = '';
 
 beforeEach(() => {
@@ -143,14 +159,15 @@ describe('text from a folder or a server', () => {
       ...Object.fromEntries(fields.map((name) => [name, evil])),
     };
     const identifier = { node_id: 'x', version: '1.0.0' };
-    api.add(
+    replies.push(
       { status: 200, body: { node_versions: [{ identifier, status: 'success', node_version: version }] } },
       { status: 200, body: { node_versions: [{ identifier, status: 'error', error_message: evil }] } },
       { status: 403, body: { error: evil, message: evil, details: [{ path: evil, message: evil }] } },
       { status: 302, headers: { location: 'http://x/::error::%0a' } },
     );
-    for (let index = 0; index < 4; index += 1) {
-      const args = ['status', '--node', 'x', '--version', '1.0.0', '--base-url', api.url];
+    const url = `http://localhost:${(registry.address() as AddressInfo).port}`;
+    const args = ['status', '--node', 'x', '--version', '1.0.0', '--base-url', url];
+    while (replies.length > 0) {
       const { stdout, stderr } = await publishNode([...args, ...flags]);
       check(stdout + stderr);
       expect(stdout + stderr).not.toBe('');

@@ -6,7 +6,7 @@ import { createPersonalAccessToken } from '@node-registry/registry-rules/persona
 import { normalizeVersion, semanticSpelling } from '@node-registry/registry-rules/version-label';
 import { cpuMsOf } from '@node-registry/testing/cpu';
 import { folder } from '@node-registry/testing/folders';
-import { dryRun, publishNode } from '@node-registry/testing/publish-node';
+import { dryRun, projectOf, publishNode, reportOf } from '@node-registry/testing/publish-node';
 import { emptyFiles, writeFiles } from '@node-registry/testing/shell';
 import type { Failure } from '../failure.ts';
 import { chooseFiles, pack, pathProblems } from '../files/pack.ts';
@@ -132,8 +132,7 @@ describe('publish-node and version labels', () => {
 });
 
 describe('invalid input', () => {
-  const project = '[project]\nname = "x"\nversion = "1.0.0"\n[tool.node-registry]\npublisher = "demo"\n';
-
+  const project = projectOf('x');
   const licensed = project.replace('[tool', 'license = 5\n[tool');
   const license = 'project.license: must be text, or a table with file or text';
   const long = `${'n'.repeat(200)}!`;
@@ -171,29 +170,16 @@ describe('a folder with several problems', () => {
     await writeFiles(folder, { 'pyproject.toml': wrong, '.env': 'A=1', 'aux.py': '', 'b\\c.py': '' });
     await symlink('..', join(folder, 'link.py'));
     const options = '--publisher Me! --include web/dist --include ../x --allow nothere.txt --allow .evn';
-    const { code, stdout, stderr } = await publishNode(['publish', folder, ...options.split(' ')]);
+    const { code, details } = await reportOf(['publish', folder, ...options.split(' ')]);
+    const problems: { path: string; message: string }[] = details;
 
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr.trim().split('\n')).toEqual([
-      'The pyproject.toml has mistakes.',
-      '  project.dependencies: must be a list',
-      '  tool.node-registry.tag: is not a known key. Did you mean "tags"?',
-      'Name the node: in pyproject.toml as [project] name, or with --node.',
-      'The version "1.0.0rc1" is not a semantic version. Write "1.0.0-rc.1".',
-      expect.stringMatching(/^The publisher "Me!" is not valid: /),
-      'The includes entry "web/dist" names no file.',
-      'The includes entry "../x" leads out of the folder.',
-      'Some files cannot be published. Exclude them with .publishignore.',
-      '  link.py: is a link to something that is not published. Put the file in its place.',
-      'The registry would reject these paths. Exclude them with .publishignore.',
-      '  aux.py: the name "aux.py" cannot be written on Windows. Rename it.',
-      '  b\\c.py: the name "b\\c.py" has a backslash. Make the zip with "/" between folders.',
-      'These files look like secrets. Leave them out with .publishignore, or name each: --allow PATH.',
-      '  .env: is an environment file.',
-      'These allow entries match no published file.',
-      '  nothere.txt: matches nothing.',
-      '  .evn: matches nothing. Did you mean ".env"?',
-      'Sign in with publish-node login, or give a personal access token: NODE_REGISTRY_TOKEN, or --token TOKEN.',
+    expect(code).toBe(2);
+    expect(problems.map(({ path }) => path)).toEqual([
+      ...['project.dependencies', 'tool.node-registry.tag', 'node', 'version', 'publisher'],
+      ...['web/dist', '../x', 'link.py', 'aux.py', 'b\\c.py', '.env', 'nothere.txt', '.evn', '--token'],
+    ]);
+    expect(problems.flatMap(({ message }) => /(?:Write|Did you mean) ".*/.exec(message) ?? [])).toEqual([
+      ...['Did you mean "tags"?', 'Write "1.0.0-rc.1".', 'Did you mean ".env"?'],
     ]);
   });
 
