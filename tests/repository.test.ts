@@ -450,7 +450,7 @@ describe('the lines', () => {
     // Purchases
     56: [-238, 16, -7, 0, -852],
     // Work: its lanes less the sweeps, alarms
-    57: [-17, 125, -1066, -45, -1565],
+    57: [-7, 125, -1066, -45, -1565],
     // Oracles, the reviewed template, tricks that saved a percent
     58: [-216, -619, 13, 6, -953],
     // Bounds, remembered parameters, releases, the read path
@@ -462,7 +462,7 @@ describe('the lines', () => {
     // Self-service: its routes, commands and page
     62: [2237, 289, -90, 2097, 1030],
     // Ceremony of tests, and two releases side by side
-    63: [-161, -137, -114, -866, -2394],
+    63: [-161, -137, -114, -866, -2393],
   };
   /** For all rooms at the end of the round. */
   const aim = 83_000;

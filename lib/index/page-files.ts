@@ -84,10 +84,20 @@ function nodeReader(context: Context, nodeId: string): () => Promise<IndexedNode
   };
 }
 
-function pageState({ name, description, icon, banner_url, license, repository, tags, ...node }: IndexedNode) {
-  const { status, status_detail, publisher, latest_version, versions } = node;
-  const said = [name, description, icon, banner_url, license, repository, tags, status, status_detail];
-  said.push(publisher?.id, publisher?.name);
-  if (!latest_version) said.push(String(versions.length > 0));
-  return hash('sha256', JSON.stringify(said)).slice(0, 16);
+/** They change too often to write the pages of all versions for them. */
+const numbers: readonly string[] = [
+  'downloads',
+  'downloads_90_days',
+  'downloads_by_day',
+  'rating',
+  'repo_stars',
+  'search_ranking',
+];
+
+function pageState({ versions, latest_version, publisher, ...node }: IndexedNode): string {
+  const { id, name, website, support } = publisher ?? {};
+  const fields = Object.entries(node).filter(([field]) => !numbers.includes(field));
+  const isLeft = latest_version === undefined && versions.length > 0;
+  const shown = [fields, id, name, website, support, latest_version !== undefined, isLeft];
+  return hash('sha256', JSON.stringify(shown)).slice(0, 16);
 }

@@ -307,6 +307,7 @@ describe('writeIndex', () => {
     stop();
     // For the file itself, for the README, for the catalog, and once for all pages.
     expect(loads).toBe(4);
+    for (const text of await follows({ author: 'Ada' })) expect(text).toContain('<bdi>Ada</bdi>');
     expect((await follows({ latest_version: null }))[1]).toContain('Every version');
     // Only the node's own record changes, and the first try ends between its pages.
     const failing = failCalls(s3(), 'PutObjectCommand', new Error('S3 is down'), files[0]);
