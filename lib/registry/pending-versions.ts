@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import type { Decision, Once } from '../store/decide.ts';
-import { type Changes, type Condition, onRevision, Plus } from '../store/items.ts';
+import { always, type Changes, type Condition, onRevision, Plus } from '../store/items.ts';
 import { begunVersionsKey, type Key, keyName, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { readAll } from '../store/read.ts';
 import { deleting, updating, write, type Write } from '../store/write.ts';
@@ -83,7 +83,8 @@ function isBegun(begun: BegunRecord | undefined, version: Omit<Begun, 'publisher
 /** Takes an entry, if there is room or in place of those that are gone. False if another publish was faster. */
 async function takeEntry(context: Context, own: Begun, begun: BegunRecord | undefined): Promise<boolean> {
   const { MAX_PENDING_VERSIONS } = config.publishing();
-  const gone = begun && (begun.open ?? 0) >= MAX_PENDING_VERSIONS ? await goneEntries(context, begun) : [];
+  const isFull = begun && (begun.open ?? 0) >= MAX_PENDING_VERSIONS;
+  const gone = isFull ? await goneEntries(context, own.publisherId, begun) : [];
   const changes: Changes<BegunRecord> = { open: new Plus(1 - gone.length), [entryName(own)]: Date.now() };
   for (const each of gone) changes[each] = null;
   const taken = updating<BegunRecord>(begunVersionsKey(own.publisherId), changes, [
@@ -94,8 +95,15 @@ async function takeEntry(context: Context, own: Begun, begun: BegunRecord | unde
   return write(context, taken);
 }
 
-/** The entries of versions that don't wait any more. Throws if all do. */
-async function goneEntries(context: Context, begun: BegunRecord): Promise<EntryName[]> {
+/**
+ * The entries of versions that don't wait any more. Throws if all do, and remembers that for a minute: a publisher that
+ * repeats a rejected publish would read as many versions each time.
+ */
+async function goneEntries(context: Context, publisherId: string, begun: BegunRecord): Promise<EntryName[]> {
+  const { MAX_PENDING_VERSIONS } = config.publishing();
+  const message = `${MAX_PENDING_VERSIONS} versions of this publisher wait for their archives; upload those first.`;
+  const secondsFull = Math.ceil(((begun.full_until ?? 0) - Date.now()) / 1000);
+  if (secondsFull > 0) throw tooMany(message, secondsFull);
   const old = Object.entries(begun).flatMap(([name, at]) =>
     name.startsWith('v@') && Number(at) + graceMs <= Date.now() ? [name as EntryName] : [],
   );
@@ -108,8 +116,8 @@ async function goneEntries(context: Context, begun: BegunRecord): Promise<EntryN
   const waiting = new Set(found.map(nodeVersionRecord).filter(isWaiting).map(keyName));
   const gone = old.filter((name) => !waiting.has(keyName(keyOfEntry(name))));
   if (gone.length > 0) return gone;
-  const { MAX_PENDING_VERSIONS } = config.publishing();
-  const message = `${MAX_PENDING_VERSIONS} versions of this publisher wait for their archives; upload those first.`;
+  const full = { full_until: Date.now() + pendingRetrySeconds * 1000 };
+  await changeBegun(context, publisherId, full, always);
   throw tooMany(message, pendingRetrySeconds);
 }
 

@@ -200,6 +200,8 @@ export interface BegunRecord extends Key, Partial<Record<`v@${string}` | `nodes:
   revision: number;
   /** The number of entries: a condition can't count them. */
   open?: number;
+  /** Until when no more versions may become pending, in milliseconds. */
+  full_until?: number;
 }
 
 export interface NodeRecord extends Aligned, Omit<Node, 'publisher' | 'latest_version' | 'translations'> {

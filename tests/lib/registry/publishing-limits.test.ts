@@ -124,6 +124,22 @@ describe('429 too_many_requests', () => {
     expect(asked).toMatchObject({ ProjectionExpression: expect.any(String) });
     expect(await begun()).toEqual(['1.0.1', '1.0.3']);
   });
+
+  test('looks versions up once a minute, however often a publisher repeats what is rejected', async () => {
+    await fill();
+    let looks = 0;
+    intercept(dynamodb, ({ command, input, send }) => {
+      const { ProjectionExpression } = Object(input.RequestItems)[tableName()] ?? {};
+      if (command === 'BatchGetItemCommand' && ProjectionExpression) looks += 1;
+      return send();
+    });
+    await afterSeconds(300, async () => {
+      expect((await publish('n', '1.0.3')).status).toBe(429);
+      expect((await publish('n', '1.0.4')).status).toBe(429);
+    });
+
+    expect(looks).toBe(1);
+  });
 });
 
 describe('the pending versions of a publisher', () => {
