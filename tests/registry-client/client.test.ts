@@ -149,6 +149,7 @@ describe('retries of the client', () => {
       () => client.versions.bulk([pair]),
       () => client.versions.register(publisherId, 'typed-node', registered),
       () => client.images.relight({ image }),
+      () => client.videos.fromText(video),
       () => client.videos.extend(extended),
       () => client.videos.multiframe({ model: 'vidq2-pro', start_image: image, image_settings }),
     ];
@@ -158,7 +159,14 @@ describe('retries of the client', () => {
     }
 
     expect(api.received).toHaveLength(2 * calls.length);
-    expect(acceptedTasks()).toBe(3);
+    expect(acceptedTasks()).toBe(4);
+    // The API takes fields of one for another.
+    expect(routesSent().slice(8)).toEqual(
+      [
+        ...['image-provider/v1/ai/image-relight', 'video-provider/text2video'],
+        ...['video-provider/extend', 'video-provider/multiframe'],
+      ].flatMap((path) => Array(2).fill(`POST /proxy/${path}`)),
+    );
   });
 
   test.each([
