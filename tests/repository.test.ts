@@ -450,7 +450,7 @@ describe('the lines', () => {
     // Purchases
     56: [-238, 16, -7, 0, -852],
     // Work: its lanes less the sweeps, alarms
-    57: [-7, 125, -1066, -45, -1565],
+    57: [3, 125, -1066, -45, -1565],
     // Oracles, the reviewed template, tricks that saved a percent
     58: [-216, -619, 13, 6, -953],
     // Bounds, remembered parameters, releases, the read path
@@ -460,7 +460,7 @@ describe('the lines', () => {
     // The site and the studio
     61: [171, 60, 646, 1267, 49],
     // Self-service: its routes, commands and page
-    62: [2237, 289, -90, 2097, 1030],
+    62: [2237, 289, -90, 2098, 1038],
     // Ceremony of tests, and two releases side by side
     63: [-161, -137, -114, -866, -2385],
   };

@@ -666,6 +666,14 @@ inBrowser('the page for accounts', () => {
     const lost = await signedInAs('dora', '#/publishers/%');
     await lost.page.getByText('The request is not valid.').first().waitFor();
     const again = await signedInAs('dora', '#/publishers/dora-labs');
+    const late = Promise.withResolvers<void>();
+    await again.page.route('**/publishers/nobody', (route) => late.promise.then(() => route.continue()));
+    const answered = again.page.waitForResponse('**/publishers/nobody');
+    await again.page.goto(`${stack.accountUrl}/account/#/publishers/nobody`);
+    await again.page.goto(`${stack.accountUrl}/account/#/publishers/dora-labs`);
+    await again.page.getByRole('heading', { name: 'Dora Labs' }).waitFor();
+    late.resolve();
+    await (await answered).finished();
     await press(again.page, 'Remove');
     await again.page.getByText('Ended with it: 0 tokens, 0 trusts.').waitFor();
     await again.page.goto(`${stack.accountUrl}/account/#/nope`);

@@ -1,20 +1,21 @@
 import { type RegistryClient, RegistryError, userMessageOf } from '@node-registry/registry-client';
 import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useId, useState } from 'preact/hooks';
+import { useCallback, useEffect, useId, useRef, useState } from 'preact/hooks';
 
 export type Ask = RegistryClient['account'];
 
-/** What is read for a view, again after each change. */
+/** What is read for a view, again after each change. An answer that a later question has overtaken isn't shown. */
 export function useRead<Data>(read: () => Promise<Data>, about: string) {
   const [data, setData] = useState<Data>();
   const [problem, setProblem] = useState('');
+  const newest = useRef<Promise<Data>>(undefined);
   const again = useCallback(async () => {
-    try {
-      setData(await read());
-      setProblem('');
-    } catch (error) {
-      setProblem(sentenceOf(error));
-    }
+    const reading = read();
+    newest.current = reading;
+    const [found] = await Promise.allSettled([reading]);
+    if (newest.current !== reading) return;
+    if (found.status === 'fulfilled') setData(found.value);
+    setProblem(found.status === 'fulfilled' ? '' : sentenceOf(found.reason));
   }, [about]);
   useEffect(() => {
     setData(undefined);
