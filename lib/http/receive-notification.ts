@@ -26,12 +26,8 @@ async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): 
   const hash = taskHash(secret);
   const body = textOf(event.body ?? '', event.isBase64Encoded);
   if (body === undefined) throw rejection('not_utf8');
-  const receipt = await takeReport(requestContext(invocation), {
-    provider,
-    taskHash: hash,
-    secret,
-    body,
-  }).catch(rejectOrTryAgain);
+  const report = { provider, taskHash: hash, secret, body };
+  const receipt = await takeReport(requestContext(invocation), report).catch(rejectOrTryAgain);
   if (receipt.result === 'rejected') throw rejection(receipt.reason);
   const { result, state } = receipt;
   note({ notification: result, task_hash: hashPrefix(hash), task_state: state });

@@ -73,11 +73,10 @@ export async function takeReport(context: Context, report: Report, seen?: TaskRe
     // The ID of our response stays: any other ID in a call isn't the caller's task.
     const taskId = attempt?.task_id ?? task.task_id ?? report.taskId ?? said.taskId;
     const usage = usageOf(task, attempt, { ...said, taskId }, change, at, report.isGivenUp);
-    const isWritten = (...writes: Write[]) => write(context, ...writes, ...(usage ? [usage] : []));
     // What changes no state may still be the first word, or the first with an ID, a price or an end.
     if (change === undefined) {
       const named = updating<TaskRecord>(taskKey(hash), { task_id: taskId }, onRevision(task));
-      if (usage && !(await isWritten(named))) return undefined;
+      if (usage.length > 0 && !(await write(context, named, ...usage))) return undefined;
       return { result: 'repeated', state: said.state ?? task.state };
     }
     const { state, provider_state, changes } = change;
@@ -103,7 +102,7 @@ export async function takeReport(context: Context, report: Report, seen?: TaskRe
       ttl: ttlFrom(now),
     };
     const told = updating<TaskRecord>(taskKey(hash), reported, onRevision(task));
-    if (!(await isWritten(told, putting(notification, absent)))) return undefined;
+    if (!(await write(context, told, putting(notification, absent), ...usage))) return undefined;
     await sendSoon(context, 'deliver', notification);
     return { result: 'written', state };
   });
@@ -160,7 +159,7 @@ function bodyFor(
   return withCommonFields(text, { ...fields, media, ...own, error });
 }
 
-/** What the attempt's record still lacks of the paid response, which may have been lost, and the end. Undefined if nothing. */
+/** What the attempt's record still lacks of the paid response, which may have been lost, and the end. */
 function usageOf(
   { caller, attempt: name }: TaskRecord,
   { given_up, is_reported, task_id, credits_told }: Partial<AttemptRecord> = {},
@@ -168,7 +167,7 @@ function usageOf(
   change: Change | undefined,
   at: string,
   isGivenUp: true | undefined,
-): Write | undefined {
+): Write[] {
   const state = change?.state ?? said.state;
   // A failure may become a success, at another price.
   const isPrice = credits_told === undefined && credits !== undefined && state === 'success';
@@ -179,6 +178,6 @@ function usageOf(
     ...(taskId !== undefined && !task_id && { task_id: new IfAbsent(taskId) }),
     ...(isPrice && { credits_told: new IfAbsent(credits) }),
   };
-  if (Object.keys(changes).length === 0) return undefined;
-  return updating<AttemptRecord>(attemptKey(callerHash(caller), name), changes, present);
+  if (Object.keys(changes).length === 0) return [];
+  return [updating<AttemptRecord>(attemptKey(callerHash(caller), name), changes, present)];
 }
