@@ -31,7 +31,7 @@ export function pricedTask(
   const durations = price.durationsOf?.(body) ?? [undefined];
   const isStated = durations.every((each = 0) => each > 0);
   // The provider may round up each fraction, or their sum.
-  const isExact = isStated && (durations.length === 1 || durations.every(Number.isInteger));
+  const isExact = isStated && durations.every(Number.isInteger);
   const stated = secondsIn(durations, 0);
   const seconds = isExact ? stated : undefined;
   const costs = ratesFor(operation, { model, resolution, seconds }, price.rate).map((rate) => {

@@ -61,7 +61,9 @@ describe('the ceiling of a task', () => {
     { operation: 'textToVideo', model: 'vidq3-pro', second: 20, assumedSeconds: 4 },
     { operation: 'textToVideo', model: 'vidq3-pro', resolution: '1080p', second: 5 },
     { operation: 'textToVideo', model: 'vidq1', seconds: 5, task: 33 },
+    { operation: 'textToVideo', model: 'vid2.0', seconds: 8, second: 30 },
     { operation: 'multiframeVideo', task: 20, frame: 5 },
+    { operation: 'multiframeVideo', seconds: 9, task: 99 },
   ];
 
   test.each([
@@ -72,6 +74,7 @@ describe('the ceiling of a task', () => {
     ['the model and seconds', { model: 'vidq1', duration: 5 }, 33],
     ['other seconds', { model: 'vidq1', duration: 4 }, 40],
     ['the dearest of open models', { duration: 5 }, 100],
+    ['the dearest of open seconds', { model: 'vid2.0' }, 8 * 30],
     ['seconds assumed for the model', { model: 'vidq3-pro', resolution: '720p' }, 80],
   ])('takes the operator’s rate of %s: %j', (_, fields, expected) => {
     expect(ceiling('textToVideo', fields, rates)).toBe(expected);
@@ -79,6 +82,8 @@ describe('the ceiling of a task', () => {
 
   test('adds a part for the task and for each frame', () => {
     expect(ceiling('multiframeVideo', frames(7, 7, 7), rates)).toBe(35);
+    // The provider may round up each fraction, or their sum.
+    expect(ceiling('multiframeVideo', frames(2, 0.5, 6.5), rates)).toBe(99);
     // Their sum is infinite, and no part is for each second.
     expect(ceiling('multiframeVideo', frames(1e308, 1e308), rates)).toBe(30);
   });

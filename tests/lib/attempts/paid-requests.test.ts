@@ -87,6 +87,7 @@ describe('a paid request that a provider takes', () => {
     ['text-to-video', { duration: null }, undefined, undefined],
     ['multiframe-video', { image_settings: framesOf(7, 2, 7) }, 16, 3],
     ['multiframe-video', { image_settings: framesOf(7, null) }, undefined, 2],
+    ['multiframe-video', { image_settings: framesOf(1e300, 7) }, 2 ** 31 - 1, 2],
   ] as const)('records the seconds and frames of %s with %j: %j, %j', async (name, body, ...recorded) => {
     const user = await spender();
     await pay(user, name, { body });
