@@ -146,6 +146,49 @@ describe('an idempotency key', () => {
     expect((await send('slow')).headers).toMatchObject(replayed);
   });
 
+  test.each([
+    ['response', 'taken'],
+    ['attempt', undefined],
+  ] as const)('is taken over by one of two requests, if the faster one has its %s', async (key, payment) => {
+    await outcome(send(key, { payment: 'rejected' }));
+    beforeNext(dynamodb, /Get/, () => outcome(send(key, { payment })));
+
+    expect(await outcome(send(key))).toBe('idempotency_in_flight');
+    expect(sends).toBe(2);
+  });
+
+  test.each([
+    ['record', caller],
+    ['response', undefined],
+  ])('stays with a slow request whose %s comes right before it would be taken over', async (key, payer) => {
+    stopDate();
+    const slotFor = (attempt: string) =>
+      slotOf(
+        { deadline: Date.now() + 10_000 },
+        { key: `late-${key}`, scope: caller, request: 'same' },
+        attempt,
+        payer,
+      );
+    const slow = attemptOf('olga');
+    const slot = slotFor(slow.sk);
+    await claim(slot);
+    stopDate(Date.now() + 15_000);
+    let puts = 0;
+    intercept(dynamodb, async ({ command, send: pass }) => {
+      puts += Number(command === 'PutItemCommand');
+      // The first one has found what holds the key.
+      if (puts === 2) {
+        puts += 1;
+        await (payer ? recordSent(soon(), slow) : keepAnswer({ ...slot, context: soon() }, done));
+      }
+      return pass();
+    });
+
+    await expect(claim(slotFor(attemptOf('olga').sk))).rejects.toMatchObject({
+      code: 'idempotency_in_flight',
+    });
+  });
+
   test('is free at once if its request ends before anything was sent, and stays with another that has it', async () => {
     stopDate();
     const context = { ...soon(), retries: { repeats: 0, ms: 0 } };

@@ -58,16 +58,19 @@ describe('a visit of an account', () => {
 
   test('leaves an attempt alone that is younger than twelve minutes, and comes again for the next', async () => {
     const { user, began } = await leave('recorded');
-    stopDate(began + 5 * minuteMs);
-    await leave('recorded', user);
+    for (const later of [7 * minuteMs, 5 * minuteMs + 1]) {
+      stopDate(began + later);
+      await leave('recorded', user);
+    }
     stopDate(began);
+    const sent = { payment: 'sent' };
     await sweepAfter(11.99);
-    expect(await usageOf(user)).toMatchObject([{ payment: 'sent' }, { payment: 'sent' }]);
+    expect(await usageOf(user)).toMatchObject([sent, sent, sent]);
     await sweepAfter(12);
 
-    expect(await usageOf(user)).toMatchObject([{ payment: 'unknown' }, { payment: 'sent' }]);
-    const next = new Date(began + 17 * minuteMs).toISOString().slice(0, 16);
-    expect(await accountOf(user)).toMatchObject({ open: 1, pending_since: next });
+    expect(await usageOf(user)).toMatchObject([{ payment: 'unknown' }, sent, sent]);
+    const next = new Date(began + 18 * minuteMs).toISOString().slice(0, 16);
+    expect(await accountOf(user)).toMatchObject({ open: 2, pending_since: next });
   });
 
   test.each([

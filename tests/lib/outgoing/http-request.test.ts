@@ -45,8 +45,10 @@ describe('a request that was not sent', () => {
     servers.splice(0).forEach((server) => {
       server.close();
     });
+    stopTimers();
 
     await expect(post(`http://${address}/`)).rejects.toMatchObject({ reason: 'connection', sent: false });
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   test.each<[string, (socket: Socket) => void, number, string]>([

@@ -133,12 +133,30 @@ describe('429 too_many_requests', () => {
       if (command === 'BatchGetItemCommand' && ProjectionExpression) looks += 1;
       return send();
     });
-    await afterSeconds(300, async () => {
-      expect((await publish('n', '1.0.3')).status).toBe(429);
-      expect((await publish('n', '1.0.4')).status).toBe(429);
+    const stopped = async (version: string) => {
+      const { status, headers } = await publish('n', version);
+      return [status, headers['retry-after'], looks];
+    };
+    expect(await afterSeconds(300, () => stopped('1.0.3'))).toEqual([429, '60', 1]);
+    expect(await afterSeconds(359.5, () => stopped('1.0.4'))).toEqual([429, '1', 1]);
+    expect(await afterSeconds(360, () => stopped('1.0.4'))).toEqual([429, '60', 2]);
+  });
+
+  test('gives the place of one that no longer waits to one publish of two', async () => {
+    await fill();
+    await archiveArrives('n', '1.0.0');
+    token = await addToken(publisherId, 3);
+    let faster: Awaited<ReturnType<typeof publish>> | undefined;
+    intercept(dynamodb, async ({ command, input, send }) => {
+      if (command === 'UpdateItemCommand' && !faster && JSON.stringify(input).includes('/1.0.3"')) {
+        faster = await publish('n', '1.0.4');
+      }
+      return send();
     });
 
-    expect(looks).toBe(1);
+    expect((await afterSeconds(300, () => publish('n', '1.0.3'))).status).toBe(429);
+    expect(faster?.status).toBe(201);
+    expect(await begun()).toEqual(['1.0.1', '1.0.2', '1.0.4']);
   });
 });
 
