@@ -381,7 +381,7 @@ describe('the documents', () => {
   });
 
   test('docs/reference.md lists the reasons of a version exactly as the schema has them', () => {
-    const rows = reference.match(/^\| `[a-z_]+` \| (?:pending|banned|flagged|deleted) \|/gm) ?? [];
+    const rows = reference.match(/^\| `[a-z_]+` \| (?:pending|pending, banned|banned|flagged|deleted) \|/gm) ?? [];
 
     expect(rows.map((row) => row.split('`')[1]).sort()).toEqual([...StatusReasonCode.options].sort());
   });
@@ -462,7 +462,7 @@ describe('the lines', () => {
     // Self-service: its routes, commands and page
     62: [2237, 289, -90, 2098, 1038],
     // Ceremony of tests, and two releases side by side
-    63: [-161, -137, -114, -866, -2313],
+    63: [-161, -137, -108, -866, -2311],
   };
   /** For all rooms at the end of the round. */
   const aim = 83_000;

@@ -88,7 +88,7 @@ interface NamedVersion {
 
 const withdrawal = {
   status: withdrawn,
-  status_reason: 'Its publisher has withdrawn this version.',
+  status_reason: 'This version is withdrawn.',
   status_reason_code: 'withdrawn',
 } as const;
 

@@ -34,8 +34,13 @@ function cellOf(value: unknown): string | number | undefined {
   if (typeof value === 'string') return shortStatus(value);
   if (Array.isArray(value)) return value.some(isObject) ? value.length : value.join(', ');
   if (!isObject(value)) return value as number | undefined;
-  const present = Object.entries(value).filter(([, each]) => each !== undefined);
-  return present.map(([name, each]) => `${wordsOf(name)} ${cellOf(each)}`).join(', ');
+  // A stored map has no order of its own.
+  const parts = Object.entries(value).map(([name, each]) => [wordsOf(name), cellOf(each) ?? '']);
+  return parts
+    .filter(([, cell]) => cell !== '')
+    .map((part) => part.join(' '))
+    .sort()
+    .join(', ');
 }
 
 /** Of the status of a node or a version; other text stays. */

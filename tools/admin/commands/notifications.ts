@@ -26,7 +26,8 @@ export const list = command({
   async run(_, { waiting }) {
     const records = await readAll((await listWork('deliver', !waiting, maxListed)).map(keyOf));
     const data = records.map((record) => ({ ...shown(record), host: URL.parse(record.address ?? '')?.host }));
-    const columns = ['id', 'host', 'state', 'tries', 'last_error', 'last_status', 'pending_since'];
+    const time = waiting ? 'next_try' : 'given_up';
+    const columns = ['id', 'host', 'state', 'tries', 'last_error', 'last_status', time];
     const none = waiting ? 'No notifications are waiting.' : 'No notifications were given up.';
     return { data, text: tableOf(data, none, columns) };
   },
@@ -81,12 +82,12 @@ export const keys = command({
 });
 
 /** Without the body, which may be long, and fields that only the store needs. */
-function shown({ pk: _, sk: __, body: ___, ...record }: NotificationRecord): object {
-  return Object.fromEntries(
-    Object.entries(record).filter(
-      ([name]) => !['write_id', 'revision', 'pending_shard', 'ttl'].includes(name),
-    ),
+function shown({ pk: _, sk: __, body: ___, pending_since, ...record }: NotificationRecord): object {
+  const time = record.result === 'pending' ? 'next_try' : 'given_up';
+  const own = Object.entries({ ...record, [time]: pending_since }).filter(
+    ([name]) => !['write_id', 'revision', 'pending_shard', 'ttl'].includes(name),
   );
+  return Object.fromEntries(own.sort());
 }
 
 /** The most entries in a listing. */

@@ -1,6 +1,6 @@
 import { get } from '../../../lib/store/read.ts';
 import type { Item } from '../../../lib/store/items.ts';
-import { givenUpShard, type LaneName, laneNames, laneOf, lanes } from '../../../lib/work/lanes.ts';
+import { givenUpShard, laneNames, laneOf, lanes } from '../../../lib/work/lanes.ts';
 import { command, UsageError } from '../command.ts';
 import { newContext, Rejection } from '../registry/administration.ts';
 import { listWork } from '../registry/work.ts';
@@ -50,18 +50,18 @@ export const show = command({
     const [item] = await get(newContext(), { pk, sk });
     if (!item) throw new Rejection(`There is no item ${key}.`);
     const owing = { ...item, pk, sk };
-    const isGivenUp = (name: LaneName) => item.pending_shard === givenUpShard(name);
-    const lane = laneOf(owing) ?? laneNames.find(isGivenUp);
-    const { group, tries, pending_since: time, last_error } = item;
+    const givenUp = laneNames.find((name) => item.pending_shard === givenUpShard(name));
+    const lane = laneOf(owing) ?? givenUp;
+    const { group, tries, pending_since, last_error, status_reason } = item;
     const data = {
       key,
       lane,
       function: lane && lanes[lane].function,
-      given_up: lane !== undefined && isGivenUp(lane),
       group,
       tries,
-      time,
+      [givenUp ? 'given_up' : 'next_look']: pending_since,
       last_error,
+      status_reason,
     };
     return { data, text: lane ? fieldsOf(data) : `${key} owes nothing.` };
   },
