@@ -4,6 +4,8 @@ import { handler } from '../../functions/finalize-upload.ts';
 import { deleteObject, findObject, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl, stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { latestHistory, ownersView } from '../../lib/registry/changes.ts';
+import { dropVersion, reject } from '../../lib/registry/finalizing.ts';
+import { nodeVersionRecord } from '../../lib/registry/records.ts';
 import type { Item } from '../../lib/store/items.ts';
 import { begunVersionsKey, nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
@@ -405,3 +407,22 @@ async function* brokenOff(beginning: Buffer): AsyncGenerator<Buffer> {
   yield beginning;
   throw new Error('The connection was lost.');
 }
+
+test('a finalizer that was overtaken rejects and drops nothing, and a rejection counts once', async () => {
+  const { versionId } = await uploaded('overtaken', bad);
+  const key = nodeVersionKey('overtaken', '1.0.0');
+  const before = nodeVersionRecord(await storedItem(key));
+  if (!before) throw new Error('There is no such version.');
+  await setFields(key, { upload_id: 'a later one' });
+  const outcomes = [
+    await reject(soon(), before, 'an object', 'It is bad.'),
+    await dropVersion(soon(), before),
+  ];
+
+  expect(outcomes).toEqual([false, false]);
+  expect(await storedItem(key)).toMatchObject({ id: versionId, status_reason_code: 'awaiting_upload' });
+  await setFields(key, { upload_id: before.upload_id });
+  for (let finalizer = 1; finalizer <= 2; finalizer += 1)
+    expect(await reject(soon(), before, 'an object', 'It is bad.')).toBe(true);
+  expect(await storedItem(key)).toMatchObject({ rejected_objects: ['an object'] });
+});
