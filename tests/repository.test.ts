@@ -381,7 +381,7 @@ describe('the documents', () => {
   });
 
   test('docs/reference.md lists the reasons of a version exactly as the schema has them', () => {
-    const rows = reference.match(/^\| `[a-z_]+` \| (?:pending|pending, banned|banned|flagged|deleted) \|/gm) ?? [];
+    const rows = reference.match(/^\| `[a-z_]+` \| (?:pending|banned|flagged|deleted)\b/gm) ?? [];
 
     expect(rows.map((row) => row.split('`')[1]).sort()).toEqual([...StatusReasonCode.options].sort());
   });
