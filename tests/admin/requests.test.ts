@@ -94,7 +94,7 @@ describe('request show', () => {
     await pay(`other-by-${name}`, { authorization: bearer('demo-member') });
     const partitions = new Set<string>();
     intercept(dynamodb, ({ input, send }) => {
-      const { ':v0': partition } = Object(Object(input).ExpressionAttributeValues);
+      const { ':v1': partition } = Object(Object(input).ExpressionAttributeValues);
       if (partition?.S.startsWith('USAGE#')) partitions.add(partition.S.split('#')[2]);
       return send();
     });
@@ -110,7 +110,7 @@ describe('request show', () => {
   test('stops after 1,000 callers, and says how to name one', async () => {
     let asked = 0;
     intercept(dynamodb, async ({ input }) => {
-      const { ':v0': partition, ':v1': bound } = Object(input).ExpressionAttributeValues;
+      const { ':v1': partition, ':v2': bound } = Object(input).ExpressionAttributeValues;
       const isCallers = bound.S.startsWith('CALLER#');
       if (!isCallers) asked += 1;
       // Each shard of a day has 100 callers, and each caller has one record.

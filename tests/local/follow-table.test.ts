@@ -8,7 +8,7 @@ const written = (pk: string, sk: string) => ({ pk: { S: pk }, sk: { S: sk } });
 
 /** By the filter of the deployed stream. */
 function isFollowed({ sk }: keys.Key): boolean {
-  const { Resources } = JSON.parse(readFileSync(reviewedFile, 'utf8'));
+  const { Resources } = JSON.parse(readFileSync(reviewedFile, 'utf8')).default;
   const [{ Pattern }] = Resources.WriteIndexEventSourceMappingDynamodbTable.Properties.FilterCriteria.Filters;
   const { S }: { S: (string | { prefix: string })[] } = JSON.parse(Pattern).dynamodb.Keys.sk;
   return S.some((each) => (typeof each === 'string' ? each === sk : sk.startsWith(each.prefix)));
