@@ -122,7 +122,7 @@ inBrowser('the studio in a browser', () => {
       await page.reload();
       await title.waitFor();
     }
-    expect(await page.evaluate(`document.querySelector('.icon img').naturalWidth`)).toBe(48);
+    await page.waitForFunction(`document.querySelector('.icon img')?.naturalWidth === 48`);
     expect(await accessibilityProblems(page)).toEqual([]);
   });
 
