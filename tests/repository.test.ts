@@ -446,7 +446,7 @@ describe('the lines', () => {
   /** Lines of each room that an issue needs beyond its base, or makes room for (below 0). */
   const changes: Record<number, number[]> = {
     // Words, interleavings, `decide` and `may`
-    55: [-38, -1, 118, 11, -710],
+    55: [-32, -2, 118, 11, -702],
     // Purchases
     56: [-238, 16, -7, 0, -852],
     // Work: its lanes less the sweeps, alarms

@@ -53,9 +53,16 @@ describe('the hand-over', () => {
   test('spreads the polls of a provider over the minute, and leaves what is too much to the next', async () => {
     await Promise.all(Array.from({ length: 301 }, () => due({ pending_shard: 'poll-video' })));
     await handOver();
+    // A batch whose answer was late is sent again.
+    const seen = new Set<string>();
     const arrived = async (afterMs: number) => {
+      const before = seen.size;
       queueOf('poll').advance(afterMs);
-      return runQueue(async () => undefined, 'poll');
+      await runQueue(async ({ Records }) => {
+        for (const { body } of Records) seen.add(body);
+        return undefined;
+      }, 'poll');
+      return seen.size - before;
     };
 
     expect([await arrived(0), await arrived(2000), await arrived(58_000)]).toEqual([10, 10, 280]);

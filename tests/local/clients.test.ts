@@ -668,12 +668,13 @@ inBrowser('the page for accounts', () => {
     const again = await signedInAs('dora', '#/publishers/dora-labs');
     const late = Promise.withResolvers<void>();
     await again.page.route('**/publishers/nobody', (route) => late.promise.then(() => route.continue()));
-    const answered = again.page.waitForResponse('**/publishers/nobody');
+    const asked = again.page.waitForRequest('**/publishers/nobody');
     await again.page.goto(`${stack.accountUrl}/account/#/publishers/nobody`);
+    const request = await asked;
     await again.page.goto(`${stack.accountUrl}/account/#/publishers/dora-labs`);
     await again.page.getByRole('heading', { name: 'Dora Labs' }).waitFor();
     late.resolve();
-    await (await answered).finished();
+    await (await request.response())?.finished();
     await press(again.page, 'Remove');
     await again.page.getByText('Ended with it: 0 tokens, 0 trusts.').waitFor();
     await again.page.goto(`${stack.accountUrl}/account/#/nope`);
