@@ -18,5 +18,5 @@ const pages = localAddress(3004 + portOffset);
 /** Whose site the local stack has, as a deployed one says in its output `SiteSettings`. */
 export const localSite = {
   SITE_URL: localAddress(3006 + portOffset),
-  SITE_LINKS: `Local stack=${pages}/, API reference=${pages}/reference/`,
+  SITE_LINKS: `Your account=${localAddress(3007 + portOffset)}/, Local stack=${pages}/, API reference=${pages}/reference/`,
 };
