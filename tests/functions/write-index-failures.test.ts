@@ -17,6 +17,7 @@ import {
   addPublishedNode,
   context,
   follow,
+  followOnce,
   linesOf,
   own,
   page,
@@ -98,7 +99,7 @@ describe('writeIndex, while others write or S3 fails', () => {
       ]),
     );
     await admin('node', 'ban', large, '--reason', 'test');
-    await follow(nodeKey(large));
+    await followOnce(nodeKey(large));
     expect(await shown()).toEqual([]);
     expect(await drainQueue(indexChanges, async () => undefined)).toBe(0);
   });
@@ -110,7 +111,7 @@ describe('writeIndex, while others write or S3 fails', () => {
       await addPublishedNode(id);
       const rejection = Object.assign(new Error('rejected'), { $metadata: { httpStatusCode: status } });
       const rejected = beforeNext(s3(), /^PutObject/, () => Promise.reject(rejection));
-      await follow(...own(id));
+      await followOnce(...own(id));
 
       expect(rejected.happened()).toBe(true);
       expect((await read(nodePath(id))).content).toMatchObject({ versions: [{ version: '1.0.0' }] });
@@ -136,7 +137,7 @@ describe('writeIndex, while others write or S3 fails', () => {
     await addPublishedNode('unlucky');
     const stop = intercept(s3(), ({ input, send }) => (input.Key === nodePath('unlucky') ? fail() : send()));
     const keys = ['unlucky', 'lucky'].flatMap(own);
-    await follow(...keys);
+    await followOnce(...keys);
     expect((await read(nodePath('lucky'))).content).toMatchObject({ id: 'lucky' });
     // From the queue it fails as a message, which then comes again.
     const event = messageOf(keys.slice(0, 2));
@@ -158,7 +159,7 @@ describe('writeIndex, while others write or S3 fails', () => {
       });
     let passed = () => {};
     pass();
-    await follow(...own('slow'));
+    await followOnce(...own('slow'));
     expect((await keysOf()).flat()).toContainEqual(nodeKey('slow'));
     passed();
     pass();
@@ -174,7 +175,7 @@ describe('writeIndex, while others write or S3 fails', () => {
     for (const id of ids) await putItem({ ...ownedNodeKey('huge', id), node_id: id, created_at });
     const last = String(ids.at(-1));
     await addPublishedNode(last, 'huge');
-    await follow(publisherKey('huge'));
+    await followOnce(publisherKey('huge'));
     const parts = (await keysOf()).filter(([key]) => key?.pk.includes('huge'));
 
     expect(parts.map(({ length }) => length)).toEqual([20, 20, 1]);

@@ -181,7 +181,6 @@ describe('writeIndex', () => {
     }
     await putItem({ ...hostNodeBansKey('spammed'), names: ['Spam'], revision: 1 });
     await follow(hostNodeBansKey('spammed'));
-    await drainQueue(indexChanges, (event) => handler(event, context));
 
     const banned = [{ host_node_name: 'Spam', policy: 'HostNodePolicyBanned' }];
     for (const label of labels)

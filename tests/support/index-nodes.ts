@@ -6,7 +6,9 @@ import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../../lib/store/
 import { putting, write } from '../../lib/store/write.ts';
 import { catalogPath, pieceOf } from '@node-registry/registry-rules/index-paths';
 import { readIndexFile, readObject } from './bucket-objects.ts';
+import { drainQueue } from '../../tools/local/consume-queue.ts';
 import './patience.ts';
+import { indexChanges } from './queue.ts';
 import { addNode, addVersion, soon } from './registry.ts';
 import { streamEventOf } from './table-stream.ts';
 
@@ -20,8 +22,14 @@ export const published = {
 };
 export const active = { status: 'NodeVersionStatusActive', version: '1.0.0' };
 
-export async function follow(...keys: Key[]): Promise<void> {
+export async function followOnce(...keys: Key[]): Promise<void> {
   expect(await handler(streamEventOf(...keys), context)).toEqual({ batchItemFailures: [] });
+}
+
+/** To its end: on a crowded machine, an invocation leaves files to the queue. */
+export async function follow(...keys: Key[]): Promise<void> {
+  await followOnce(...keys);
+  await drainQueue(indexChanges, (event) => handler(event, context));
 }
 
 export const own = (id: string): Key[] => [nodeKey(id), nodeVersionKey(id, '1.0.0')];
