@@ -7,7 +7,7 @@ import type { ErrorCode, Payment } from '../errors.ts';
 import type { TaskState } from '../schemas/video.ts';
 import { absent, type Changes, typedRead } from '../store/items.ts';
 import { attemptKey, dayCallerKey, type Key } from '../store/keys.ts';
-import { putting, updating, write, writeOne, type WriteResult } from '../store/write.ts';
+import { putting, updating, write } from '../store/write.ts';
 import { dayOf } from '../windows.ts';
 import { pricedTask, type Task } from './price.ts';
 
@@ -177,10 +177,10 @@ interface Tombstone extends Key {
 /** No write is as late. */
 const tombstoneSeconds = 2 * 24 * 60 * 60;
 
-/** Written unless the attempt has a record, which is found then. */
-export function bury(context: Context, key: Key): Promise<WriteResult<Tombstone>> {
+/** False if the attempt has a record, or a tombstone. */
+export function bury(context: Context, key: Key): Promise<boolean> {
   const ttl = Math.ceil(Date.now() / 1000) + tombstoneSeconds;
-  return writeOne(context, putting<Tombstone>({ ...key, payment: 'rejected', ttl }, absent));
+  return write(context, putting<Tombstone>({ ...key, payment: 'rejected', ttl }, absent));
 }
 
 /** Lists a caller under a day, so that the records of the day can be found caller by caller. */

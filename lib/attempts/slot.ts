@@ -91,7 +91,8 @@ async function takeOver({ context, record, payer }: Slot, holder: SlotRecord): P
   const attempt = payer === undefined ? undefined : attemptKey(callerHash(payer), holder.attempt);
   const held = attempt && attemptRecord((await get(context, attempt))[0]);
   if (held ? isFree(held) : !isLeased) {
-    if (attempt && !held) await requireBuried(context, attempt);
+    // Another request takes the key over, or the attempt is recorded at this moment.
+    if (attempt && !held && !(await bury(context, attempt))) throw new ApiError('idempotency_in_flight');
     const free: Condition<SlotRecord> = [
       ['attempt', '=', holder.attempt],
       ['bytes', 'absent'],
@@ -112,12 +113,6 @@ function requireSame(holder: SlotRecord, { fingerprint }: SlotRecord): void {
 /** What an administrator concluded later stays used up: it may have been bought. */
 function isFree({ payment, concluded_at }: AttemptRecord): boolean {
   return payment === 'rejected' && concluded_at === undefined;
-}
-
-async function requireBuried(context: Context, attempt: Key): Promise<void> {
-  const buried = await bury(context, attempt);
-  if (buried.written || buried.found?.payment === 'rejected') return;
-  throw new ApiError('idempotency_in_flight');
 }
 
 /**

@@ -63,7 +63,7 @@ async function close(
   { key, ...reservation }: Reservation & { key: Key },
   found: AttemptRecord | undefined,
 ): Promise<AttemptRecord['payment'] | undefined> {
-  if (found === undefined && !(await bury(context, key)).written) return undefined;
+  if (found === undefined && !(await bury(context, key))) return undefined;
   if (found?.n !== reservation.n) {
     await settle(context, account, reservation, { credits: 0, isTask: false });
     return 'rejected';
