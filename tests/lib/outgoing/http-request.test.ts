@@ -47,7 +47,12 @@ describe('a request that was not sent', () => {
     });
     stopTimers();
 
-    await expect(post(`http://${address}/`)).rejects.toMatchObject({ reason: 'connection', sent: false });
+    const error = {
+      reason: 'connection',
+      sent: false,
+      cause: expect.objectContaining({ code: 'ECONNREFUSED' }),
+    };
+    await expect(post(`http://${address}/`)).rejects.toMatchObject(error);
     expect(jest.getTimerCount()).toBe(0);
   });
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { begunVersionsKey, nodeVersionKey } from '../../../lib/store/keys.ts';
+import { begunVersionsKey, nodeVersionKey, publisherKey } from '../../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../../lib/store/dynamodb.ts';
 import { stopDate } from '@node-registry/testing/clock';
 import { failCalls, intercept } from '../../support/intercept.ts';
@@ -76,6 +76,12 @@ describe('429 too_many_requests', () => {
       name.startsWith('nodes:'),
     );
     expect(days).toHaveLength(1);
+  });
+
+  test('answers by the limit of the publisher itself if that is lower', async () => {
+    await setFields(publisherKey(publisherId), { new_nodes_per_day: 1 });
+
+    expect([(await publish('a')).status, (await publish('b')).status]).toEqual([201, 429]);
   });
 
   test('answers a new version while too many wait for their archives, until one has arrived', async () => {
