@@ -75,6 +75,8 @@ export async function checkOut(name: string): Promise<Release & { rights: Record
   const [{ stdout }] = await Promise.all([
     node('--input-type=module', '--eval', script),
     node('infra/bundle/build.ts'),
+    // The client's types, and its routes, are generated.
+    node('packages/registry-client/generate-types.ts'),
   ]);
   return { root, dist: join(root, 'dist'), rights: JSON.parse(stdout) };
 }
