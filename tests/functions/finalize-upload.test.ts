@@ -5,6 +5,7 @@ import { deleteObject, findObject, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl, stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { latestHistory, ownersView } from '../../lib/registry/changes.ts';
 import { dropVersion, reject } from '../../lib/registry/finalizing.ts';
+import { forgetPending } from '../../lib/registry/pending-versions.ts';
 import { nodeVersionRecord } from '../../lib/registry/records.ts';
 import type { Item } from '../../lib/store/items.ts';
 import { begunVersionsKey, nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
@@ -377,6 +378,9 @@ describe('a version that waits', () => {
     if (!why) return;
     expect(calls).toEqual(['BatchGetItemCommand', 'TransactWriteItemsCommand']);
     expect((await storedNode(nodeId))?.versions).toBe(0);
+    const { open, ...begun } = (await storedItem(begunVersionsKey('demo'))) ?? {};
+    const waiting = Object.keys(begun).filter((name) => name.startsWith('v@'));
+    expect([open, waiting.includes(`v@${nodeId}/1.0.0`)]).toEqual([waiting.length, false]);
     const [change] = await latestHistory(soon(), nodeKey(nodeId));
     const detail = `It was not published within a day (${why}).`;
     const dropped = { action: 'node-version drop', subject: `${nodeId} 1.0.0`, actor: 'finalizeUpload' };
@@ -408,7 +412,7 @@ async function* brokenOff(beginning: Buffer): AsyncGenerator<Buffer> {
   throw new Error('The connection was lost.');
 }
 
-test('a finalizer that was overtaken rejects and drops nothing, and a rejection counts once', async () => {
+test('a finalizer that was overtaken rejects and drops nothing, a rejection counts once, and a lost entry keeps no version', async () => {
   const { versionId } = await uploaded('overtaken', bad);
   const key = nodeVersionKey('overtaken', '1.0.0');
   const before = nodeVersionRecord(await storedItem(key));
@@ -425,4 +429,7 @@ test('a finalizer that was overtaken rejects and drops nothing, and a rejection 
   for (let finalizer = 1; finalizer <= 2; finalizer += 1)
     expect(await reject(soon(), before, 'an object', 'It is bad.')).toBe(true);
   expect(await storedItem(key)).toMatchObject({ rejected_objects: ['an object'] });
+  // Its entry may be lost.
+  await forgetPending(soon(), { publisherId: 'demo', nodeId: 'overtaken', version: '1.0.0' });
+  expect(await dropVersion(soon(), before)).toBe(true);
 });
