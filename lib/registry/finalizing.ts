@@ -108,6 +108,10 @@ type Obstacle = readonly [code: StatusReasonCode, sentence: string];
 
 const bannedPublisher = (): Obstacle => ['publisher_banned', 'The publisher is banned.'];
 const withdrawnNode = (): Obstacle => ['node_deleted', 'The node is withdrawn.'];
+const transferredNode = (): Obstacle => [
+  'transferred',
+  'The node belongs to another publisher than the one that began this version.',
+];
 
 const obstacles = {
   'publisher gone': bannedPublisher,
@@ -115,11 +119,9 @@ const obstacles = {
   'node gone': withdrawnNode,
   'withdrawn node': withdrawnNode,
   'banned node': () => ['node_banned', 'The node is banned.'],
-  // Revoked credentials stay. They are missing only if the node moved to another publisher without them.
-  'credential gone': () => [
-    'transferred',
-    'The node belongs to another publisher than the one that began this version.',
-  ],
+  // A node that moves takes its versions along, later, and not its first publisher's credentials. Revoked ones stay.
+  'node of another publisher': transferredNode,
+  'credential gone': transferredNode,
   'revoked credential': (isToken) => [
     isToken ? 'token_revoked' : 'trust_revoked',
     isToken

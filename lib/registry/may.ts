@@ -124,6 +124,7 @@ const table = {
       'publisher gone',
       'banned publisher',
       'node gone',
+      'node of another publisher',
       'withdrawn node',
       'banned node',
       'credential gone',

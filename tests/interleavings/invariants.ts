@@ -238,6 +238,17 @@ const invariants: Record<string, Invariant> = {
       .map(({ version }) => version);
   },
 
+  'a transferred node gets no version of its first publisher': ({ items, publishers, versions }) => {
+    const [moved] = items.filter(
+      ({ action, detail }) => action === 'node transfer' && /^acme/.test(`${detail}`),
+    );
+    // A merge takes the tokens along.
+    const isMerged = publishers.some(({ id, moved_to }) => id === 'acme' && moved_to !== undefined);
+    return versions
+      .filter(({ published_at = '' }) => moved && !isMerged && published_at > String(moved.at))
+      .map(({ version, published_at }) => `${version} at ${published_at}`);
+  },
+
   'an owner edits nothing after a ban, and only the state that was read': ({ items }) => {
     const acts = items
       .filter(({ action }) => /^node (?:update|ban|unban)$/.test(String(action)))

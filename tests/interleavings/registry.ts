@@ -145,6 +145,8 @@ export const registry: Room = {
     'ban of the latest version | extraction | meet | 5',
     // The versions were listed before the node was read.
     'ban of the latest version | restoration of a version | meet | 2',
+    // The version still named the publisher that had begun it.
+    'transfer | upload event | meet | 6',
     // The ban had hidden the host nodes of a version that didn't follow it.
     'unban of a begun ban | index | meet | 1',
   ],
