@@ -53,10 +53,11 @@ export type Receipt =
  * providers repeat their calls, in any order. `seen`: the task, if it was read just before.
  */
 export async function takeReport(context: Context, report: Report, seen?: TaskRecord): Promise<Receipt> {
-  const said = readNotification(report.provider, report.body);
-  if (said === undefined) return { result: 'rejected', reason: 'unreadable' };
   const hash = report.taskHash;
-  let known = seen;
+  let known = seen ?? (await readTask(context, hash));
+  // A stranger's is not parsed: 6 MB can take seconds, and more memory than the function has.
+  const said = known && readNotification(report.provider, report.body);
+  if (!said) return { result: 'rejected', reason: known ? 'unreadable' : 'unknown_task' };
   return untilWritten(context, async (): Promise<Receipt | undefined> => {
     const task = known ?? (await readTask(context, hash));
     known = undefined;
