@@ -12,6 +12,7 @@ export interface Directory {
 }
 
 const endRecord = 0x06054b50;
+const endSignature = Buffer.from('PK\x05\x06');
 const zip64Locator = 0x07064b50;
 const endRecordBytes = 22;
 const zip64LocatorBytes = 20;
@@ -64,7 +65,9 @@ async function readEntries(reader: ArchiveReader): Promise<Directory> {
     entries.push(archiveEntry(entry));
     position += entryHeaderBytes + entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength;
   }
-  const record = await reader.bytesAt(end, endRecordBytes);
+  // With its comment, in which the zip reader does not look for a cut one.
+  const record = await reader.bytesAt(end, sizeBytes - end);
+  if (record.includes(endSignature, 1)) throw dataAfterEnd();
   if (position !== end || !isWholeDirectory(record, zip.entryCount, end - start)) {
     throw new ArchiveProblem('it states a different number of files than it has. Make the zip again.');
   }
@@ -108,6 +111,10 @@ function noFiles(): ArchiveProblem {
   return new ArchiveProblem('it contains no files. Zip the folder with its content.');
 }
 
+function dataAfterEnd(): ArchiveProblem {
+  return new ArchiveProblem('there is data after its end. Make the zip without appending to it.');
+}
+
 function leadsOutside(): ArchiveProblem {
   return new ArchiveProblem(
     'its list of files points outside the archive. Make the zip again, and upload the whole file.',
@@ -122,9 +129,7 @@ function problemOf(error: unknown): ArchiveProblem {
   if (text.startsWith('End of central directory')) {
     return new ArchiveProblem('it ends too early, like an interrupted upload. Upload the whole file.');
   }
-  if (text.startsWith('Invalid comment length')) {
-    return new ArchiveProblem('there is data after its end. Make the zip without appending to it.');
-  }
+  if (text.startsWith('Invalid comment length')) return dataAfterEnd();
   if (text.startsWith('multi-disk')) {
     return new ArchiveProblem('it is one part of a split archive. Make it one file.');
   }

@@ -81,7 +81,10 @@ const rejected: Record<string, Record<string, Buffer>> = {
     'its first half': good.subarray(0, good.length >> 1),
     'all but its last byte': good.subarray(0, -1),
   },
-  'there is data after its end.': { 'bytes after its end': zip([file], { after: Buffer.from('more') }) },
+  'there is data after its end.': {
+    'bytes after its end': zip([file], { after: Buffer.from('more') }),
+    'the beginning of an end inside its comment': zip([file], { comment: zip([]).subarray(0, -1) }),
+  },
   'it states a different number of files': {
     'an end inside its comment': zip([file], { comment: zip([]) }),
     'fewer entries than it has': zip([file, { name: 'b', data: '' }], { entryCount: 1 }),
