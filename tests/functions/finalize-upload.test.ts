@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
 import { deleteObject, findObject, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey, objectUrl, stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
+import { ApiError } from '../../lib/errors.ts';
 import { latestHistory, ownersView } from '../../lib/registry/changes.ts';
 import { dropVersion, reject } from '../../lib/registry/finalizing.ts';
 import { forgetPending } from '../../lib/registry/pending-versions.ts';
@@ -351,6 +352,15 @@ describe('a version that waits', () => {
     expect(await storedVersion('grown', '1.0.0')).toMatchObject(active);
     expect(await storedNode('grown')).not.toHaveProperty('latest_version');
     expect(lines('latest_version_too_large')).toMatchObject([{ level: 'warn', node_id: 'grown' }]);
+  });
+
+  test('is shown by its node though its first activation failed', async () => {
+    const upload = await uploaded('activated-later', archive);
+    beforeNext(dynamodb, /^TransactWriteItems/, () => Promise.reject(new ApiError('unavailable')));
+    await finalize(upload);
+    await finalize(upload);
+
+    expect(await storedNode('activated-later')).toMatchObject({ latest_version: active });
   });
 
   test.each<[string, Buffer | undefined, number, why: string | undefined, node?: Item]>([
