@@ -240,6 +240,30 @@ test('a key is free again after a 503, however the store failed', async () => {
   expect((await pay(user, 'text-to-video', { headers })).status).toBe(200);
 });
 
+test.each([
+  [1, 200],
+  [2, 200],
+  [3, 503],
+])(
+  'a reservation is made again, and the first given back, if its answer is lost %i times: %i',
+  async (times, status) => {
+    let left = times;
+    intercept(dynamodb, async ({ input, send }) => {
+      const output = await send();
+      if (!String(input.UpdateExpression).includes('if_not_exists') || left === 0) return output;
+      left -= 1;
+      throw Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' });
+    });
+    const user = await spender();
+    expect((await pay(user)).status).toBe(status);
+
+    const [credits, tasks] = status === 200 ? [20, 1] : [0, 0];
+    expect([acceptedTasks(), left]).toEqual([tasks, 0]);
+    expect(countersOf(await accountOf(user))).toEqual({ credits, tasks, requests: Math.min(times + 1, 3) });
+    expect(await accountOf(user)).toMatchObject({ open: 0 });
+  },
+);
+
 describe('429 budget_exhausted', () => {
   test.each(['relight-image', 'text-to-video'] as const)(
     'stops %s once the day has no room for it',
