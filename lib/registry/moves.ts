@@ -9,7 +9,7 @@ import { checking, deleting, putting, updating, type Write, write } from '../sto
 import { change, existingNode, existingPublisher } from './changes.ts';
 import { owesAlignment } from './intents.ts';
 import { may } from './may.ts';
-import { movedTo } from './publishers.ts';
+import { memberOf, movedTo } from './publishers.ts';
 import {
   type Changed,
   type CredentialRecord,
@@ -170,7 +170,7 @@ function renamed(old: PublisherRecord, to: string, item: Item | undefined, isFor
 function joined({ members: old }: PublisherRecord, publisher: PublisherRecord): Write {
   if (publisher.banned) throw bannedPublisher(publisher.id);
   const joining = Object.entries(old).filter(([user, { role }]) => {
-    const known = publisher.members[user];
+    const known = memberOf(publisher, user);
     return !known || (role === 'owner' && known.role !== 'owner');
   });
   const members: Record<string, Member> = { ...publisher.members, ...Object.fromEntries(joining) };

@@ -13,12 +13,21 @@ import { readText } from '../../lib/bucket/public-file.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { changeNumbers } from '../../lib/registry/numbers.ts';
-import { begunVersionsKey, nodeKey, personalAccessTokenKey } from '../../lib/store/keys.ts';
+import { publisherRecord } from '../../lib/registry/records.ts';
+import { begunVersionsKey, nodeKey, personalAccessTokenKey, publisherKey } from '../../lib/store/keys.ts';
 import { queryAll } from '../../lib/store/read.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
-import { addNode, addVersion, putItem, setFields, storedItem, storedNode } from '../support/registry.ts';
+import {
+  addNode,
+  addPublisher,
+  addVersion,
+  putItem,
+  setFields,
+  storedItem,
+  storedNode,
+} from '../support/registry.ts';
 import {
   addTwoPublishers,
   from,
@@ -96,6 +105,20 @@ test('owners fill no partition of the history that a ban reads or writes, and it
   expect(await adminJson('history', 'node', nodeId)).toMatchObject([
     { action: 'node-version ban', detail: 'Steals keys' },
     { action: 'node update', actor: 'user:olga' },
+  ]);
+});
+
+test('a merge brings each member, and makes its owners owners, whatever their ids', async () => {
+  await addPublisher(from, { mats: 'owner', ['__proto__']: 'member', constructor: 'member' });
+  await admin('publisher', 'merge', from, '--into', to);
+
+  const members = Object.entries(publisherRecord((await storedItem(publisherKey(to))) ?? {}).members);
+  expect(members.map(([user, { role }]) => `${user} ${role}`).sort()).toEqual([
+    '__proto__ member',
+    'constructor member',
+    'mats owner',
+    'olga owner',
+    'rita owner',
   ]);
 });
 
