@@ -109,7 +109,8 @@ test('owners fill no partition of the history that a ban reads or writes, and it
 });
 
 test('a merge brings each member, and makes its owners owners, whatever their ids', async () => {
-  await addPublisher(from, { mats: 'owner', ['__proto__']: 'member', constructor: 'member' });
+  const ids = { mats: 'owner', ['__proto__']: 'member', constructor: 'member' } as const;
+  await addPublisher(from, ids);
   await admin('publisher', 'merge', from, '--into', to);
 
   const members = Object.entries(publisherRecord((await storedItem(publisherKey(to))) ?? {}).members);
