@@ -60,9 +60,16 @@ function unpacksToFourTimes(): Buffer {
   ]);
 }
 
+/** As many folders as an archive can have, and each with a name that a repository has. */
+function allFolders(): Buffer {
+  const folders = '/HEAD'.repeat(62);
+  return zip(Array.from({ length: 10_000 }, (_, index) => ({ name: `${index}${folders}`, method: 0 })));
+}
+
 test.each<[label: string, make: () => Buffer]>([
   ['100 MB that unpack to 400 MB', unpacksToFourTimes],
   ['97 MB of directory', allDirectory],
+  ['620,000 folders', allFolders],
 ])('finalizeUpload takes at most 200 MB of memory for an archive of %s', async (label, make) => {
   const nodeId = label.toLowerCase().replace(/[^a-z0-9]+/g, '-');
   const archive = make();

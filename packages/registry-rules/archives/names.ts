@@ -85,35 +85,49 @@ function checkEnding(name: string): void {
  * Finds names that become one file once unpacked, each with the later of its two. Systems that ignore case, or
  * normalize accents, keep only one of the two, and which one depends on the program. Folders that differ only
  * in case are two on Linux, and one elsewhere.
+ *
+ * Sorted as these systems compare them, such names are neighbors, a file before the content of a folder: a table of all
+ * folders that 10,000 names can have takes hundreds of megabytes.
  */
-export function* findClashes(names: readonly string[]): Generator<{ name: string; problem: ArchiveProblem }> {
-  const listed = new Set<string>();
-  /** By its folded path, how a file or folder was last written; a folder ends with a slash. */
-  const written = new Map<string, string>();
-  for (const name of names) {
-    const isRepeated = listed.has(name);
-    const problem = isRepeated ? twice(name) : clashOf(name, written);
-    if (problem) yield { name, problem };
-    listed.add(name);
+export function findClashes(names: readonly string[]): { name: string; problem: ArchiveProblem }[] {
+  const sorted = names
+    // `replaceAll` would keep each name as a tree of its pieces.
+    .map((name, place) => ({ name, place, folded: foldCase(name).split('/').join('\0') }))
+    .sort((a, b) => order(a.folded, b.folded) || order(a.name, b.name) || a.place - b.place);
+  const found = new Map<number, { name: string; problem: ArchiveProblem }>();
+  for (const [index, { name, place }] of sorted.entries()) {
+    const before = sorted[index - 1];
+    const problem = before && clashOf(before.name, name, before.place < place);
+    if (!problem) continue;
+    const later = before.place < place ? { name, place } : before;
+    found.set(later.place, { name: later.name, problem });
   }
+  return [...found].sort(([a], [b]) => a - b).map(([, clash]) => clash);
 }
 
-function clashOf(name: string, written: Map<string, string>): ArchiveProblem | undefined {
-  const folded = foldCase(name);
-  let problem: ArchiveProblem | undefined;
-  for (let [at, end] = [0, 0]; end < name.length; ) {
-    [at, end] = [afterSlash(folded, at), afterSlash(name, end)];
-    const [key, path] = [withoutSlash(folded.slice(0, at)), name.slice(0, end)];
-    const other = written.get(key);
-    written.set(key, path);
-    if (other !== undefined && other !== path) problem ??= meeting(other, path);
-  }
-  return problem;
+function order(a: string, b: string): number {
+  return Number(a > b) - Number(a < b);
 }
 
-/** Where the next part of a path begins: after a slash, or at the end. */
-function afterSlash(path: string, from: number): number {
-  return path.indexOf('/', from) + 1 || path.length;
+/** The problem of two neighbors. */
+function clashOf(one: string, other: string, isInOrder: boolean): ArchiveProblem | undefined {
+  if (one === other) return twice(one);
+  const start = one.slice(0, commonLength(one, other)).lastIndexOf('/') + 1;
+  const [path, another] = [pathTo(one, start), pathTo(other, start)];
+  const folded = [path, another].map((each) => foldCase(withoutSlash(each.slice(start))));
+  if (folded[0] !== folded[1]) return undefined;
+  return isInOrder ? meeting(path, another) : meeting(another, path);
+}
+
+function commonLength(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return length;
+}
+
+/** To the end of the part that begins there, with its slash. */
+function pathTo(name: string, start: number): string {
+  return name.slice(0, name.indexOf('/', start) + 1 || name.length);
 }
 
 /** One spelling for names that are the same on a system that ignores case. */
@@ -150,36 +164,50 @@ function withoutSlash(name: string): string {
   return isFolderName(name) ? name.slice(0, -1) : name;
 }
 
-/** The names that make a folder a repository. Some systems accept a file instead of a folder. */
-const ofRepository = /(?<![^/])(?:HEAD|OBJECTS|REFS|COMMONDIR)(?![^/])/g;
+/** The names that make a folder a repository, as bits. Some systems accept a file instead of a folder. */
+const partsOfRepository = new Map([
+  ['HEAD', 1],
+  ['OBJECTS', 2],
+  ['REFS', 4],
+  ['COMMONDIR', 8],
+]);
 
-interface FoundFolder {
-  folder: string;
-  parts: Set<string>;
+function isRepository(parts: number): boolean {
+  return [0b0111, 0b1001].some((needed) => (parts & needed) === needed);
 }
 
 /**
  * Finds folders that git treats as a repository although they aren't named `.git`. In one or below it, git runs the programs that its configuration names. The file
  * `commondir` contains the path of the folder with the rest of the repository.
+ *
+ * Sorted, all names in a folder follow one another, so only the folders around the present one are kept.
  */
-export function* findGitFolders(
-  names: readonly string[],
-): Generator<{ folder: string; problem: ArchiveProblem }> {
-  const folders = new Map<string, FoundFolder>();
-  for (const name of names) {
-    const folded = foldCase(withoutIgnorable(name));
-    for (const { 0: part, index } of folded.matchAll(ofRepository)) {
-      const key = folded.slice(0, index);
-      const found = folders.get(key) ?? { folder: firstFolders(name, key), parts: new Set() };
-      folders.set(key, found);
-      found.parts.add(part);
+export function findGitFolders(names: readonly string[]): { folder: string; problem: ArchiveProblem }[] {
+  const sorted = names
+    .map((name) => ({ name, folded: foldCase(withoutIgnorable(name)) }))
+    .sort((a, b) => order(a.folded, b.folded));
+  const repositories = new Set<string>();
+  /** By the length of their paths. */
+  let around: { length: number; parts: number }[] = [];
+  let before = '';
+  for (const { name, folded } of sorted) {
+    const common = commonLength(before, folded);
+    around = around.filter(({ length }) => length <= common);
+    before = folded;
+    let length = 0;
+    for (const part of folded.split('/')) {
+      const bit = partsOfRepository.get(part) ?? 0;
+      const folder = around.find((each) => each.length === length);
+      if (folder) folder.parts |= bit;
+      else if (bit > 0) around.push({ length, parts: bit });
+      if (folder && isRepository(folder.parts)) repositories.add(firstFolders(name, folded.slice(0, length)));
+      length += part.length + 1;
     }
   }
-  for (const { folder, parts } of folders.values()) {
-    const isRepository =
-      parts.has('HEAD') && (parts.has('COMMONDIR') || (parts.has('OBJECTS') && parts.has('REFS')));
-    if (isRepository) yield { folder: folder === '' ? '.' : folder, problem: repositoryProblem(folder) };
-  }
+  return [...repositories].sort().map((folder) => ({
+    folder: folder === '' ? '.' : folder,
+    problem: repositoryProblem(folder),
+  }));
 }
 
 /** Folding can change the length of a name, but not the number of its folders. */
