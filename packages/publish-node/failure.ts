@@ -12,7 +12,7 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-type Kind = Exclude<keyof typeof exitCodes, 'done' | 'internal' | 'interrupted'>;
+type Kind = Exclude<keyof typeof exitCodes, 'done' | 'internal'>;
 
 /** One problem at one place: a file of the folder, or a field of the request. */
 export interface Problem {

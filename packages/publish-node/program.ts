@@ -348,4 +348,6 @@ export async function runToExitCode(args: readonly string[]): Promise<void> {
     say(...(error instanceof Error ? String(error.stack) : String(error)).split('\n'));
     return exitCodes.internal;
   });
+  // What was stopped may still run.
+  if (process.exitCode === exitCodes.interrupted) process.exit();
 }

@@ -6,7 +6,7 @@ import {
 } from '@node-registry/registry-client';
 import { connect, connectWithTokens } from './connect.ts';
 import type { FoundHostNodes } from './extraction.ts';
-import { exitCodes, explain, type Hints } from './failure.ts';
+import { explain, Failure, type Hints } from './failure.ts';
 import type { Pack } from './files/pack.ts';
 import {
   hostNodeLines,
@@ -18,7 +18,7 @@ import {
 import { type IdentityFlags, identityOf, type PersonalToken } from './identity.ts';
 import { write } from './new-file.ts';
 import { type Ending, type Mean, say, terminal } from './output.ts';
-import { endOwnToken, withPersonalToken } from './own-token.ts';
+import { withPersonalToken } from './own-token.ts';
 import { packReport, type Plan, type PlanFlags, planLines, planOf } from './plan.ts';
 import { megabytes, progressBar } from './progress.ts';
 import { type Project, requestOf } from './project.ts';
@@ -30,23 +30,60 @@ export interface PublishFlags extends PlanFlags, IdentityFlags {
   dryRun: boolean;
 }
 
+/** Ctrl-C aborts the signal. The sentence says what state things are in then, and what to do. */
+interface Run {
+  signal: AbortSignal;
+  stopped: string;
+}
+
 export async function publishCommand(folder: string, flags: PublishFlags, mean: Mean): Promise<Ending> {
-  const { other, ...plan } = await planOf(folder, flags, mean, async () => {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const run = {
+    signal,
+    stopped: 'Stopped before the upload: nothing was published. To publish it, run the same command again.',
+  };
+  const stop = () => controller.abort();
+  process.once('SIGINT', stop);
+  try {
+    return await publishFolder(folder, flags, mean, run);
+  } catch (error) {
+    throw signal.aborted ? new Failure('interrupted', run.stopped) : error;
+  } finally {
+    process.off('SIGINT', stop);
+  }
+}
+
+/** For work that takes no signal: it ends with the process. */
+function unlessStopped<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    work.then(resolve, reject);
+    signal.throwIfAborted();
+    signal.addEventListener('abort', reject);
+  });
+}
+
+async function publishFolder(folder: string, flags: PublishFlags, mean: Mean, run: Run): Promise<Ending> {
+  const planned = planOf(folder, flags, mean, async () => {
     if (flags.dryRun) return undefined;
     const identity = await identityOf(flags, process.env);
     return { identity, registry: connectWithTokens(flags, identity.accessToken) };
   });
+  const { other, ...plan } = await unlessStopped(run.signal, planned);
   const { project, packed } = plan;
-  if (other === undefined) return dryRun(plan);
+  if (other === undefined) return unlessStopped(run.signal, dryRun(plan));
   const { identity, registry } = other;
   const what = `${project.node} ${project.version} of ${project.publisher}`;
   say(`Publishing ${what}, ${megabytes(packed.archive.length)} zipped, as ${identity.about}.`);
-  const published = await withPersonalToken(registry, identity, project, (token) =>
-    send(registry, project, packed, { token, hints: identity.hints }, flags),
-  );
-  // It is published now: a failure with its host nodes changes no exit code.
-  const found = await readHostNodes(project, packed).catch(() => undefined);
-  const version = await waitForHostNodes(registry, project, published.version);
+  const sending = (token: PersonalToken, keep: () => void) =>
+    send(registry, project, packed, { token, keep, hints: identity.hints }, flags, run);
+  const published = await withPersonalToken(registry, identity, project, sending, run.signal);
+  run.stopped = `Stopped. ${what} is published.`;
+  // A failure with its host nodes changes no exit code.
+  const reading = readHostNodes(project, packed).catch(() => undefined);
+  const found = await unlessStopped(run.signal, reading);
+  const waiting = waitForHostNodes(registry, project, published.version);
+  const version = await unlessStopped(run.signal, waiting);
   return {
     report: {
       ...packReport(plan),
@@ -88,12 +125,16 @@ async function holderOf(error: unknown, node: string, baseUrl: string): Promise<
   return found ? `"${found.id}" is a node of "${found.publisher?.id}".` : '';
 }
 
+/** Codes of the registry's final word on an archive. */
+const decisions = ['archive_rejected', 'version_closed', 'published_with_other_bytes'];
+
 async function send(
   registry: RegistryClient,
   project: Project,
   { archive }: Pack,
-  { token: personalAccessToken, hints }: { token: PersonalToken; hints: Hints },
+  { token: personalAccessToken, keep, hints }: { token: PersonalToken; keep: () => void; hints: Hints },
   { timeout, baseUrl }: PublishFlags,
+  run: Run,
 ): Promise<Published> {
   const allHints = {
     node_id_taken: `To put back a node of yours that is withdrawn: publish-node restore ${project.node}`,
@@ -101,28 +142,30 @@ async function send(
   };
   const bar = progressBar(terminal, archive.length);
   const upload = uploadShowing(bar.show);
+  let isSent = false;
   const onStep = (step: string) => {
-    if (step === 'uploading') say('Uploading.');
-    if (step === 'checking') say(`Waiting up to ${timeout} seconds until the registry has checked it.`);
+    if (step === 'uploading') {
+      isSent = true;
+      say('Uploading.');
+      run.stopped = 'Stopped during the upload. To finish it, run the same command again.';
+    }
+    if (step === 'checking') {
+      say(`Waiting up to ${timeout} seconds until the registry has checked it.`);
+      const status = `publish-node status ${project.node}@${project.version}`;
+      run.stopped = `Stopped. The registry has the archive, and checks it. To see the result: ${status}`;
+    }
   };
-  const interrupt = async () => {
-    bar.finish();
-    say('Stopped. Run the same command again: it resumes where this one was.');
-    await endOwnToken();
-    process.exit(exitCodes.interrupted);
-  };
-  process.once('SIGINT', interrupt);
-  try {
-    const input = { ...requestOf(project), personalAccessToken, archive };
-    const sent: Upload = (...args) => upload(...args).finally(bar.finish);
-    return await registry
-      .publish(input, { waitMs: timeout * 1000, onStep, upload: sent })
-      .catch(async (error: unknown) =>
-        explain(allHints, await holderOf(error, project.node, baseUrl))(error),
-      );
-  } finally {
-    process.off('SIGINT', interrupt);
-  }
+  const input = { ...requestOf(project), personalAccessToken, archive };
+  const sent: Upload = (...args) => upload(...args).finally(bar.finish);
+  const { signal } = run;
+  return registry
+    .publish(input, { waitMs: timeout * 1000, onStep, upload: sent, signal })
+    .catch(async (error: unknown) => {
+      bar.finish();
+      // The registry may check the archive later, and rejects it if its token has ended.
+      if (isSent && !decisions.includes(Object(error).code)) keep();
+      return explain(allHints, await holderOf(error, project.node, baseUrl))(error);
+    });
 }
 
 interface PackFlags extends PlanFlags {

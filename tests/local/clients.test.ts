@@ -544,12 +544,17 @@ describe('publish-node login', () => {
     expect((await alice.run('member', 'remove', members.members[0].id)).code).toBe(3);
   });
 
-  test('ends the token of a publish that is interrupted', async () => {
+  test.each([
+    [/^POST .*tokens$/, 'before the upload: nothing was published', 0, 0],
+    [/^POST .*my-pack.versions$/, 'before the upload: nothing was published', 1, 0],
+    // Its check requires the token.
+    [/^POST .bulk/, 'The registry has the archive, and checks it', 1, 1],
+  ])('ends the token of a publish that is stopped at %s, unless it still needs it', async (...row) => {
+    const [held, sentence, before, after] = row;
     const sent = Promise.withResolvers<void>();
-    // A registry that does not answer a publish.
     const proxy = untilEnd(
       await startReverseProxy(stack.apiUrl, async (request, response, { send }) => {
-        if (request.url?.endsWith('/versions')) return sent.resolve();
+        if (held.test(`${request.method} ${request.url}`)) return sent.resolve();
         relay(await send(), response);
       }),
     );
@@ -557,14 +562,16 @@ describe('publish-node login', () => {
     const { address, ended } = await alice.login();
     await signIn(address, 'alice');
     await ended;
-    const publish = alice.start('publish');
-    const code = new Promise((resolve) => publish.once('exit', resolve));
-    await sent.promise;
-    const during = await alice.report('token', 'list');
+    const publish = alice.start('publish', '--other-version', '--version', '2.0.0');
+    const closed = new Promise((resolve) => publish.once('close', resolve));
+    const said = text(publish.stderr);
+    const count = async () => (await alice.report('token', 'list')).tokens.length;
+    await Promise.race([sent.promise, closed]);
+    const during = await count();
     publish.kill('SIGINT');
 
-    expect(await code).toBe(130);
-    expect([during.tokens.length, (await alice.report('token', 'list')).tokens]).toEqual([1, []]);
+    expect([await closed, await said]).toEqual([130, expect.stringMatching(`\nStopped.*${sentence}.*\n$`)]);
+    expect([during, await count()]).toEqual([before, after]);
   });
 
   test('renews a session that ends, and says so once it is over', async () => {

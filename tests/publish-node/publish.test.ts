@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createRegistryClient } from '@node-registry/registry-client';
 import { admin } from '../support/admin.ts';
@@ -408,25 +409,43 @@ test('publish-node deprecate marks a published version and takes it back, with a
 });
 
 describe('a failed run', () => {
-  test.each<[NodeJS.Signals, number | null, string]>([
-    ['SIGKILL', null, ''],
-    ['SIGINT', 130, 'Stopped. Run the same command again: it resumes where this one was.\n'],
-  ])('resumes after %s while it uploaded', async (signal, code, sentence) => {
-    const node = `ended-by-${signal.toLowerCase()}`;
-    await write(node, { 'noise.bin': randomBytes(300_000) });
+  test.each<[NodeJS.Signals, string, number | null, RegExp]>([
+    ['SIGKILL', 'Uploading', null, /Uploading/],
+    // It may be further already.
+    ['SIGINT', 'Uploading', 130, /\nStopped.* To .*\n$/],
+    ['SIGINT', 'Waiting', 130, /\nStopped.* To see the result: publish-node status at-waiting-6@1\.0\.0\n$/],
+  ])('resumes after %s while it said %s', async (signal, stage, code, sentence) => {
+    await write(`at-${stage}-${signal.length}`.toLowerCase(), { 'noise.bin': randomBytes(300_000) });
+    events.areLost = true;
     const env = { ...plainEnvironment, ...access };
     const child = spawn(process.execPath, [packedProgram(), 'publish', folder], { env });
     // At 'exit' its last words may not have been read.
     const closed = new Promise((resolve) => child.once('close', resolve));
     let said = '';
     child.stderr.on('data', (text) => {
-      const isFirst = !said.includes('Uploading');
+      const isFirst = !said.includes(stage);
       said += String(text);
-      if (isFirst && said.includes('Uploading')) child.kill(signal);
+      if (isFirst && said.includes(stage)) child.kill(signal);
     });
 
-    expect([await closed, said]).toEqual([code, expect.stringContaining(sentence)]);
+    expect([await closed, said]).toEqual([code, expect.stringMatching(sentence)]);
+    events.areLost = false;
     expect(await command('publish')).toMatchObject({ code: 0 });
+  });
+
+  test('says that nothing was published after Ctrl-C while it reads the folder', async () => {
+    await write('never-sent');
+    const stop = "process.once('newListener', () => queueMicrotask(() => process.emit('SIGINT')));";
+    await writeFiles(folder, { 'stop.cjs': stop });
+    const env = { ...access, NODE_OPTIONS: `--require=${join(folder, 'stop.cjs')}` };
+    const { code, stdout, stderr } = await spawnPublishNode(['publish', folder, '--json'], { env });
+    const sentence =
+      'Stopped before the upload: nothing was published. To publish it, run the same command again.';
+
+    expect([code, stderr, JSON.parse(stdout)]).toMatchObject([
+      ...[130, `${sentence}\n`],
+      { status: 'failed', error: 'interrupted', message: sentence },
+    ]);
   });
 
   test('continues after a lost upload event, and status gives the reason for waiting', async () => {
