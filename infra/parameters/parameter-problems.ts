@@ -1,3 +1,4 @@
+import { BucketLocationConstraint } from '@aws-sdk/client-s3';
 import { bodySchema, type PaidContract } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
 import * as z from 'zod/mini';
@@ -74,6 +75,15 @@ function hasCloudFront(region: string): boolean {
   return !/^(?:cn|us-gov)-/.test(region);
 }
 
+function writesNoLogs(values: Values, region: string): boolean {
+  return conditionsOf(values).CountsDownloads && hasCloudFront(region) && !regionsOfLogs.has(region);
+}
+
+/** To S3, whose list leaves out the oldest. */
+function isKnown(region: string): boolean {
+  return region === 'us-east-1' || Object.values<string>(BucketLocationConstraint).includes(region);
+}
+
 type Rules = Record<string, (values: Values, region: string) => unknown>;
 
 function together(name: string, other: string): Rules {
@@ -113,8 +123,14 @@ const rules: Rules = {
   ...ownDistribution('webAclArn'),
   ...ownDistribution('accountDomainName'),
   'accessLogs must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.':
-    (given, region) =>
-      conditionsOf(given).CountsDownloads && hasCloudFront(region) && !regionsOfLogs.has(region),
+    (given, region) => writesNoLogs(given, region) && isKnown(region),
+  'The region is unknown: check how it is spelled. If it is new, give accessLogs=off or downloadBaseUrl.': (
+    given,
+    region,
+  ) => writesNoLogs(given, region) && !isKnown(region),
+  'resultRoutes must be off, or left out, with notifications=direct: the service then learns no results.': (
+    given,
+  ) => given.resultRoutes === 'on' && given.notifications === 'direct',
   'proxyAccess must be given where selfService is on: none, claim, listed or any says who of all that sign in may spend.':
     (given) => given.selfService === 'on' && !given.proxyAccess,
   'proxyAccessToken must be required with this proxyAccess: it says who may spend.': (given) =>
@@ -174,7 +190,8 @@ function rateProblems(values: Values, paid: readonly PaidContract[]): string[] {
   const most = Number(values.creditsPerDay);
   if (most > 0 && rates.every((rate) => costOf(rate, 1, 1) > most))
     problems.push('creditsPerDay is below every rate: no caller could start a task.');
-  const isLimited = values.creditsPerDay !== 'none' || Number(values.stageCreditsPerDay) > 0;
+  // One that is missing is a problem of its own.
+  const isLimited = (values.creditsPerDay || 'none') !== 'none' || Number(values.stageCreditsPerDay) > 0;
   const lacking = keepDefault.flatMap(({ name, price }) => (price.toldBy === 'reply' ? name : []));
   if (rows && isLimited && lacking.length > 0)
     problems.push(

@@ -197,7 +197,8 @@ describe('parameters together', () => {
     [/^proxyAccessToken must be required /, { proxyAccess: 'none', proxyAccessToken: 'optional' }],
     [/^proxyClaim and proxyAccess=claim must be given together\.$/, { proxyAccess: 'claim' }],
     [/^stageCreditsPerDay must be given with proxyAccess=any: /, { proxyAccess: 'any' }],
-    [/^creditsPerDay is missing: /, { creditsPerDay: '' }],
+    [/^creditsPerDay is missing: /, { creditsPerDay: '', creditRates: '' }],
+    [/^resultRoutes must be off, or left out, /, { resultRoutes: 'on', notifications: 'direct' }],
     [/^creditsPerDay is below every rate: /, { creditsPerDay: '5', ...rateOf(task) }],
     [
       /^webAclArn needs the stage’s own distribution: /,
@@ -233,6 +234,7 @@ describe('parameters together', () => {
     [/^loginOrigins needs accountDomainName: /, { loginOrigins: 'https://oauth2.example.com' }],
     [/^alarmTopicArn is needed with a noticeTopicArn: /, { noticeTopicArn: arn('sns', 'notices') }],
     [/^accessLogs must be off in this region, or downloadBaseUrl given: /, {}, 'eu-south-1'],
+    [/^The region is unknown: check how it is spelled\. /, {}, 'eu-wset-1'],
     [/^downloadBaseUrl is needed in this region: /, {}, 'cn-north-1'],
   ])('are rejected with %s: %j', (sentence, values, place = region) => {
     expect(parameterProblems({ ...valid, ...values }, place, paid)).toEqual([
@@ -248,6 +250,7 @@ describe('parameters together', () => {
     [rateOf(frames)],
     [{ accessLogs: 'on' }, 'eu-west-1'],
     [{ accessLogs: 'off' }, 'eu-south-1'],
+    [{ notifications: 'direct' }],
     [{ accessLogs: 'on', ...cdn }, 'eu-south-1'],
     [cdn, 'cn-north-1'],
   ])('are accepted: %j', (values, place = region) => {
