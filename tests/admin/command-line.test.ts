@@ -55,10 +55,29 @@ describe('a command line that is not understood', () => {
     expect(result).toEqual({ status: 2, stdout: '', stderr: `${sentence}\n` });
   });
 
-  test.each(['token', '--json', 'token --json'])('exits with 2 and shows the commands: %s', async (line) => {
-    const { status, stdout, stderr } = await admin(...line.split(' '));
+  test.each([
+    ['node show never --json', 1, 'node_not_found'],
+    ['publisher rename never Not/An/Id --json', 2, 'usage'],
+    ['work show a/b --json', 1, 'rejected'],
+    ['node shwo --json', 2, 'usage'],
+    ['usage --csv --json', 2, 'usage'],
+  ])(
+    'with --json, one object says why it failed, in the sentence for people: %s',
+    async (line, status, error) => {
+      const failed = await admin(...line.split(' '));
+      const message = failed.stderr.trimEnd();
 
-    expect([status, stdout]).toEqual([2, '']);
+      expect([failed.status, JSON.parse(failed.stdout)]).toEqual([
+        status,
+        { status: 'failed', error, message },
+      ]);
+    },
+  );
+
+  test.each(['token', '--json', 'token --json'])('exits with 2 and shows the commands: %s', async (line) => {
+    const { status, stderr } = await admin(...line.split(' '));
+
+    expect(status).toBe(2);
     expect(stderr).toContain('token create <publisher> --label <TEXT>');
   });
 });

@@ -103,15 +103,23 @@ describe('on a deployed stage', () => {
 
   beforeEach(() => {
     invalidated = [];
-    outputs = { BucketName: bucketName(), DownloadAddress: 'https://d111.example', DistributionId: 'E1' };
+    outputs = {
+      ...{ BucketName: bucketName(), DownloadAddress: 'https://d111.example', DistributionId: 'E1' },
+      CallerLimits: 'CREDITS_PER_DAY=500\nTASKS_PER_DAY=\nREQUESTS_PER_MINUTE=9',
+    };
   });
 
   function ban() {
+    return run('node', 'ban', nodeId, ...because, '--yes');
+  }
+
+  function run(...words: string[]) {
     const { AWS_REGION = '', TABLE_NAME = '' } = process.env;
     const addresses = { AWS_ENDPOINT_URL_CLOUDFORMATION: aws.url, AWS_ENDPOINT_URL_CLOUDFRONT: aws.url };
-    const target = ['--region', AWS_REGION, '--table', TABLE_NAME, '--yes'];
-    const words = ['tools/admin/admin.js', 'node', 'ban', nodeId, ...because, ...target];
-    return runProgram(process.execPath, words, { env: { BUCKET_NAME: undefined, ...addresses } });
+    const target = ['--region', AWS_REGION, '--table', TABLE_NAME];
+    return runProgram(process.execPath, ['tools/admin/admin.js', ...words, ...target], {
+      env: { BUCKET_NAME: undefined, ...addresses },
+    });
   }
 
   test('finds the bucket and the distribution in the outputs of its stack, and drops the copies by one path', async () => {
@@ -121,6 +129,17 @@ describe('on a deployed stage', () => {
     expect([code, await answersOf(addresses)]).toEqual([0, [403, 403]]);
     expect(stderr).not.toContain('goes on');
     expect(invalidated).toEqual([`/archives/${nodeId}/*`]);
+  });
+
+  test('shows the stage’s default limits from those outputs, and what it has without them', async () => {
+    const { stdout } = await run('limit', 'show', 'nobody-yet', '--json');
+    delete outputs.CallerLimits;
+    const without = await run('limit', 'show', 'nobody-yet');
+
+    const in_force = { credits_per_day: 500, tasks_per_day: 0, requests_per_minute: 9 };
+    expect(JSON.parse(stdout)).toMatchObject({ limits: {}, in_force });
+    expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('deploy it again') });
+    expect(without.stdout).toMatch(/^Limits +the default limits\nUsed /m);
   });
 
   test('names the archives that it cannot deny where downloads are served elsewhere', async () => {

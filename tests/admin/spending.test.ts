@@ -14,6 +14,7 @@ import { startAtNoon, stopDate } from '@node-registry/testing/clock';
 import { beforeNext } from '../support/intercept.ts';
 import { misbehave } from '../support/proxies.ts';
 import { setFields, storedItem } from '../support/registry.ts';
+import { setVariables } from '../support/variables.ts';
 import { attemptOf, pay, spender, usageOf } from '../support/spending.ts';
 
 /** A hash is looked for in the records of every day. */
@@ -22,10 +23,12 @@ const show = (user: string) => adminJson('limit', 'show', user);
 
 test('limit set, show, list and clear change single limits, keep a block, and show who did it and what is used', async () => {
   startAtNoon();
+  setVariables({ CREDITS_PER_DAY: '2000', REQUESTS_PER_MINUTE: '7' });
   const user = await spender();
   for (const line of ['--credits-per-day 100 --tasks-per-day 5', '--tasks-per-day default'])
     await admin('limit', 'set', user, ...line.split(' '));
   const limits = { credits_per_day: 100 };
+  const in_force = { ...limits, tasks_per_day: 0, requests_per_minute: 7 };
   const listed = await adminJson('limit', 'list');
   await pay(user, 'multiframe-video');
   const idle = await admin('limit', 'show', user);
@@ -38,13 +41,16 @@ test('limit set, show, list and clear change single limits, keep a block, and sh
 
   expect(listed).toContainEqual({ user, limits });
   expect(onlyBlocked).toContainEqual({ user, limits: {}, blocked: shown.blocked });
+  expect(idle.stdout).toMatch(
+    /^In force +100 credits per day, no limit on tasks per day, 7 requests per minute$/m,
+  );
   expect(idle.stdout).toMatch(/^Used +credits 20, tasks 1\nRunning +0\n/m);
   expect(stdout).toMatch(/^Used +credits 70, tasks 2\nRunning +1\n/m);
   const [at, actor] = [expect.stringMatching(/Z$/), expect.stringMatching(/./)];
   const blocked = { at, reason: 'leaked' };
   // Without the keys of the store.
   expect(shown).toEqual({
-    ...{ user, limits, blocked, used: { credits: 70, tasks: 2 }, running: 1 },
+    ...{ user, limits, in_force, blocked, used: { credits: 70, tasks: 2 }, running: 1 },
     history: [
       { at, actor, action: 'caller block', detail: 'leaked' },
       { at, actor, action: 'limit set', detail: 'tasks_per_day=default' },
@@ -259,7 +265,7 @@ describe('usage', () => {
   });
 
   test.each([
-    ...['usage --csv --json', 'usage --by colour', 'limit set x --credits-per-day 1000000000'],
+    ...['usage --by colour', 'limit set x --credits-per-day 1000000000'],
     ...['-1', '1.5', 'many', ''].map((value) => `limit set x --credits-per-day=${value}`),
     ...[
       '--from yesterday',

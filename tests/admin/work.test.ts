@@ -7,7 +7,9 @@ test('work list and show have what waits and what was given up, with the reason'
   const key = `${pk}/${sk}`;
   const item = { lane, key, group: 'ada', tries: 0 };
   expect(await adminJson('work', 'list', '--lane', lane)).toEqual([{ ...item, next_look: pending_since }]);
-  expect((await admin('work', 'list')).stdout).toContain(key);
+  expect((await admin('work', 'list')).stdout).toMatch(
+    new RegExp(`^LANE +KEY +NEXT LOOK\\n${lane} +${key} +20\\S+Z\n$`),
+  );
   await run({ again: { last_error: 'no' }, isHopeless: true });
   const [given] = await adminJson('work', 'list', '--given-up');
   const { stdout } = await admin('work', 'show', key);

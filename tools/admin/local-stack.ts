@@ -15,8 +15,9 @@ export function localAddress(port: number): string {
 
 const pages = localAddress(3004 + portOffset);
 
-/** Whose site the local stack has, as a deployed one says in its output `SiteSettings`. */
-export const localSite = {
+/** What a deployed stage says in its outputs `SiteSettings` and `CallerLimits`. */
+export const localOutputs = {
+  CREDITS_PER_DAY: '2000',
   SITE_URL: localAddress(3006 + portOffset),
   SITE_LINKS: `Your account=${localAddress(3007 + portOffset)}/, Local stack=${pages}/, API reference=${pages}/reference/`,
 };

@@ -1,6 +1,7 @@
 import { type Command as Program, Help } from 'commander';
 import { createCommand, type Output, requireValue, runCommand } from '@node-registry/command-line/command';
 import { release } from '../../infra/release.ts';
+import { ApiError } from '../../lib/errors.ts';
 import { type Command, sentenceFor, UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import { Rejection } from './registry/administration.ts';
@@ -35,7 +36,7 @@ function createProgram(output: Output, ask?: Ask): Program {
     .usage('<noun> <verb> [parameters] [options]')
     .option('--region <REGION>', 'Work on a deployed table of this region, with --table', requireValue)
     .option('--table <NAME>', 'The deployed table, such as node-registry-production', requireValue)
-    .option('--json', 'Print JSON for programs instead of text for people')
+    .option('--json', 'Print JSON instead of text, of a failure its status, error and message')
     .configureHelp({ formatHelp: formatOverview, subcommandTerm: termOf });
   const nouns = Map.groupBy(Object.entries(commands), ([words]) => words.replace(/ .*/, ''));
   for (const [noun, verbs] of nouns) {
@@ -123,22 +124,33 @@ function createVerb(
  */
 export async function runCommandLine(args: string[], ask?: Ask, live?: Output) {
   const result = { status: 0, stdout: '', stderr: '' };
+  let lastSaid = '';
   const copied = (name: 'stdout' | 'stderr') => ({
     write: (text: string) => {
       result[name] += text;
+      lastSaid = text.trimEnd();
       live?.[name].write(text);
     },
   });
   const output = { stdout: copied('stdout'), stderr: copied('stderr') };
   const program = createProgram(output, ask);
+  const fail = (error: string, message = lastSaid) => {
+    if (args.includes('--json') && result.stdout === '')
+      output.stdout.write(`${JSON.stringify({ status: 'failed', error, message }, null, 2)}\n`);
+  };
   try {
     result.status = await runCommand(program, args.length > 0 ? args : ['--help']);
+    if (result.status !== 0) fail('usage');
   } catch (error) {
     const sentence = sentenceFor(error);
-    // An unexpected error is a bug of ours, and its stack helps.
-    if (sentence === undefined) throw error;
+    if (sentence === undefined) {
+      fail('internal_error', String(error));
+      // A bug of ours, and its stack helps.
+      throw error;
+    }
     result.status = error instanceof UsageError ? 2 : 1;
     output.stderr.write(`${sentence}\n`);
+    fail(error instanceof UsageError ? 'usage' : error instanceof ApiError ? error.code : 'rejected');
   }
   return result;
 }

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { saidByAws } from './command.ts';
 import { Rejection } from './registry/administration.ts';
 import { isListening } from '@node-registry/command-line/is-listening';
-import { localAddress, localSite, localStores } from './local-stack.ts';
+import { localAddress, localOutputs, localStores } from './local-stack.ts';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 
@@ -35,7 +35,7 @@ export function chooseTarget(args: string[]): void {
     AWS_SECRET_ACCESS_KEY: 'LOCALSECRETKEY',
     TABLE_NAME: tableName,
     BUCKET_NAME: bucketName,
-    ...localSite,
+    ...localOutputs,
   });
 }
 
@@ -88,17 +88,19 @@ export async function findStage(): Promise<boolean> {
   const { BUCKET_NAME, TABLE_NAME = '', AWS_REGION = '' } = process.env;
   if (BUCKET_NAME !== undefined) return true;
   const outputs = await readOutputs(TABLE_NAME, AWS_REGION);
-  const { BucketName, DistributionId, DownloadAddress, SiteSettings = '' } = outputs;
-  if (!BucketName || !DownloadAddress)
+  const { BucketName, DistributionId, DownloadAddress, SiteSettings = '', CallerLimits } = outputs;
+  if (!BucketName || !DownloadAddress || !CallerLimits)
     throw new Rejection(
-      `The stack of ${describeTarget()} has no outputs BucketName and DownloadAddress: deploy it again.`,
+      `The stack of ${describeTarget()} has no outputs BucketName, DownloadAddress and CallerLimits: deploy it again.`,
     );
   Object.assign(process.env, {
     BUCKET_NAME: BucketName,
     DOWNLOAD_BASE_URL: DownloadAddress,
     ...(DistributionId && { DISTRIBUTION_ID: DistributionId }),
     ...Object.fromEntries(
-      SiteSettings.split('\n').map((line) => [/^\w*/.exec(line)?.[0], line.replace(/^\w*=/, '')]),
+      `${SiteSettings}\n${CallerLimits}`
+        .split('\n')
+        .map((line) => [/^\w*/.exec(line)?.[0], line.replace(/^\w*=/, '')]),
     ),
   });
   return DistributionId !== undefined;

@@ -3,12 +3,17 @@ import { isObject } from '../../lib/json.ts';
 
 /* What --json prints, as text for people. A word of the text is the name of its field. */
 
-/** One line for each, with a column for each of these fields, such as `blocked.at`, or for all. Without any, `none`. */
+/** One line for each, with a column for each of these fields, such as `user.id`, or for all. Without any, `none`. */
 export function tableOf(list: readonly object[], none: string, columns = Object.keys(list[0] ?? {})): string {
-  const rows = list.map((each) => columns.map((path) => cellOf(fieldAt(each, path))));
+  const rows = list.map((each) => columns.map((path) => secondsOf(cellOf(fieldAt(each, path)))));
   const alignRight = columns.flatMap((_, column) => (typeof rows[0]?.[column] === 'number' ? column : []));
   const headings = columns.map((path) => wordsOf(path).toUpperCase());
   return table(headings, rows, { alignRight, none });
+}
+
+/** A time without its milliseconds, for narrow lines. */
+function secondsOf(cell: string | number | undefined) {
+  return typeof cell === 'string' ? cell.replace(/(T\d\d:\d\d:\d\d)\.\d{3}Z$/, '$1Z') : cell;
 }
 
 /** One line for each field that has a value. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { localAddress, localSite, localStores, portOffset as offset } from '../admin/local-stack.ts';
+import { localAddress, localOutputs, localStores, portOffset as offset } from '../admin/local-stack.ts';
 
 export { localAddress };
 
@@ -54,7 +54,7 @@ export const localEnvironment = {
   IMAGE_PROVIDER_URL: `${localAddress(ports.providers)}/image`,
   VIDEO_PROVIDER_URL: `${localAddress(ports.providers)}/video`,
   ACCOUNT_URL: `${localAddress(ports.account)}/account/`,
-  ...localSite,
+  ...localOutputs,
 };
 
 /** The public half of NOTIFICATION_SIGNING_KEY, for receivers. */

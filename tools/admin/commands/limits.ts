@@ -1,5 +1,5 @@
-import type { Limits } from '../../../lib/attempts/account.ts';
-import { command, UsageError } from '../command.ts';
+import { type Limits, limitsOf } from '../../../lib/attempts/account.ts';
+import { command, textOf, UsageError } from '../command.ts';
 import { callerOf, callerText } from '../spend/caller-name.ts';
 import {
   blockCaller,
@@ -12,6 +12,7 @@ import {
 import { Rejection } from '../registry/administration.ts';
 import { periodOf } from '../spend/period.ts';
 import { callerOfPrincipal, principalName } from '../spend/usage.ts';
+import { findStage } from '../target.ts';
 import { fieldsOf, tableOf } from '../view.ts';
 
 const standard = 'default';
@@ -49,11 +50,12 @@ export const clear = command({
 
 export const show = command({
   parameters: ['user'],
-  summary: "Show a caller's limits, what it has used today, and its history",
+  summary: "Show a caller's own limits and those in force, what it has used today, and its history",
   readsOnly: true,
   notes: 'A running task counts with its maximum cost until its cost is known.',
   examples: [`limit show 'auth0|1234'`],
   async run({ user }) {
+    const unread = await findStage().then(() => undefined, textOf);
     const { account, history } = await showLimits(callerOf(user));
     const today = new Date().toISOString().slice(0, 10);
     const used = {
@@ -63,9 +65,11 @@ export const show = command({
     const running = account?.open ?? 0;
     const { values: limits = {}, blocked } = account?.limits ?? {};
     const changes = history.map(({ at, actor, action, detail }) => ({ at, actor, action, detail }));
-    const data = { user, limits, blocked, used, running };
-    const text = `${fieldsOf({ ...data, limits: describe(limits) })}\n\n${tableOf(changes, 'No changes are recorded.')}`;
-    return { data: { ...data, history: changes }, text };
+    const in_force = unread === undefined ? limitsOf(account?.limits) : undefined;
+    const data = { user, limits, in_force, blocked, used, running };
+    const shown = { ...data, limits: describe(limits), in_force: in_force && describe(in_force) };
+    const text = `${fieldsOf(shown)}\n\n${tableOf(changes, 'No changes are recorded.')}`;
+    return { data: { ...data, history: changes }, text, problem: unread };
   },
 });
 
@@ -81,7 +85,7 @@ export const list = command({
       limits,
       blocked,
     }));
-    const columns = ['user', 'limits', 'blocked.at', 'blocked.reason'];
+    const columns = ['user', 'limits', 'blocked.reason'];
     return { data, text: tableOf(data, 'No caller has limits of its own.', columns) };
   },
 });

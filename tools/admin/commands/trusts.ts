@@ -42,7 +42,8 @@ export const list = command({
   parameters: ['publisher'],
   summary: 'List the CI jobs that a publisher trusts',
   readsOnly: true,
-  notes: 'Pinned are the ids of repository and owner, which the first version sets.',
+  notes:
+    'With --json, also issuer, event, reusable workflow, and the ids of repository and owner that the first version pins.',
   examples: ['trust list acme'],
   async run({ publisher }) {
     await readPublisher(publisher);
@@ -51,7 +52,16 @@ export const list = command({
       ...shown(trust),
       state: trust.revoked_at === undefined ? 'active' : 'removed',
     }));
-    const columns = ['id', 'state', ...Object.keys(trustFields), 'repository_id', 'owner_id', 'last_used_at'];
+    const columns = [
+      'id',
+      'state',
+      'repository',
+      'workflow',
+      'environment',
+      'ref',
+      'node_id',
+      'last_used_at',
+    ];
     return { data, text: tableOf(data, `"${publisher}" trusts no CI jobs.`, columns) };
   },
 });

@@ -28,14 +28,16 @@ export const list = command({
         (await listWork(name, isGivenUp, maxListed)).map((item) => ({ name, item })),
       ),
     );
+    const time = isGivenUp ? 'given_up' : 'next_look';
     const data = found.flat().map(({ name, item }) => ({
       lane: name,
       key: nameOf(item),
       group: item.group,
       tries: item.tries,
-      [isGivenUp ? 'given_up' : 'next_look']: item.pending_since,
+      [time]: item.pending_since,
     }));
-    return { data, text: tableOf(data, isGivenUp ? 'Nothing was given up.' : 'Nothing waits.') };
+    const none = isGivenUp ? 'Nothing was given up.' : 'Nothing waits.';
+    return { data, text: tableOf(data, none, ['lane', 'key', time]) };
   },
 });
 
