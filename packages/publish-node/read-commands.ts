@@ -10,7 +10,15 @@ import { write } from './new-file.ts';
 import { type Ending, type Mean, say } from './output.ts';
 import { meantBy, readNamed, requireNamed } from './project.ts';
 import type { Metadata } from './pyproject.ts';
-import { listed, openRegistry, requireNode, requireShape, requireVersion, wantedOf } from './reading.ts';
+import {
+  filesOf,
+  listed,
+  openRegistry,
+  requireNode,
+  requireShape,
+  requireVersion,
+  wantedOf,
+} from './reading.ts';
 
 interface StatusFlags extends Address {
   metadata: Metadata;
@@ -29,9 +37,12 @@ export async function statusCommand(folder: string, flags: StatusFlags, mean: Me
     throw new Failure('rejected', sentence, { code: entry?.status ?? 'not_found' });
   }
   const word = String(found.status).replace('NodeVersionStatus', '').toLowerCase();
-  const state = word === 'deleted' ? 'withdrawn' : word;
+  // Versions of a withdrawn node keep their own state.
+  const withdrawn = await readWithdrawn(flags, node, found.downloadUrl);
+  const state = word === 'deleted' || withdrawn ? 'withdrawn' : word;
+  const reason = withdrawn ? withdrawn.status_detail : found.status_reason;
   const rows = {
-    reason: found.status_reason,
+    reason,
     created: found.createdAt,
     size: found.size_bytes === undefined ? undefined : `${found.size_bytes} bytes`,
     sha256: found.sha256,
@@ -44,7 +55,7 @@ export async function statusCommand(folder: string, flags: StatusFlags, mean: Me
     node,
     version,
     node_version: found,
-    reason: found.status_reason,
+    reason,
     host_node_extract_status: found.host_node_extract_status,
     host_node_extract_reason: found.host_node_extract_reason,
     download_url: found.downloadUrl,
@@ -52,13 +63,26 @@ export async function statusCommand(folder: string, flags: StatusFlags, mean: Me
     archive_bytes: found.size_bytes,
   };
   const lines = [
-    `${node} ${version} is ${state}.`,
+    withdrawn
+      ? `${node} is withdrawn, with all versions. To put it back: publish-node restore ${node}`
+      : `${node} ${version} is ${state}.`,
     ...(found.status_reason_code === 'awaiting_upload' ? ['To finish it: publish-node publish'] : []),
     ...fields(rows).split('\n'),
   ];
   const exitCode =
     state === 'active' ? exitCodes.done : state === 'pending' ? exitCodes.tryAgain : exitCodes.rejected;
   return { exitCode, report, lines };
+}
+
+const filesMs = 5_000;
+
+/** The node, if the registry's files say that it is withdrawn. */
+async function readWithdrawn(flags: Address, node: string, downloadUrl?: string) {
+  const downloadsUrl = filesOf(downloadUrl);
+  if (downloadsUrl === undefined) return undefined;
+  const files = connect({ ...flags, downloadsUrl }).nodes;
+  const found = await files.get(node, { attempts: 1, timeoutMs: filesMs }).catch(() => undefined);
+  return found?.status === 'NodeStatusDeleted' ? found : undefined;
 }
 
 const maxShown = 20;

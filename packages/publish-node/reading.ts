@@ -25,7 +25,7 @@ export function wantedOf(text: string): Wanted {
 
 /**
  * A client with the URL of the registry's files. Without an option, it comes from the registry's response
- * about the wanted version: its download URL begins with it.
+ * about the wanted version.
  */
 export async function openRegistry(flags: Address, wanted?: Wanted): Promise<RegistryClient> {
   const { baseUrl } = flags;
@@ -54,7 +54,12 @@ async function downloadsOf(baseUrl: string, wanted: Wanted | undefined): Promise
   if (wanted?.version === undefined) return undefined;
   const pair = { node_id: wanted.node, version: wanted.version };
   const [entry] = await connect({ baseUrl }).versions.bulk([pair]).catch(explain({}));
-  return /^(.+)\/archives\//.exec(entry?.node_version?.downloadUrl ?? '')?.[1];
+  return filesOf(entry?.node_version?.downloadUrl);
+}
+
+/** Every download URL begins with the URL of the registry's files. */
+export function filesOf(downloadUrl = ''): string | undefined {
+  return /^(.+)\/archives\//.exec(downloadUrl)?.[1];
 }
 
 /** A newer registry may have values that this command doesn't know, but no other types. */

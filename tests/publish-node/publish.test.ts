@@ -162,6 +162,23 @@ describe('publish-node status', () => {
   });
 });
 
+test('publish-node status says that a node is withdrawn, whose versions are active', async () => {
+  const server = await serve((request, response) => {
+    const downloadUrl = `${server.url}/archives/pack.zip`;
+    const node_version = { status: 'NodeVersionStatusActive', downloadUrl };
+    const node = { id: 'pack', status: 'NodeStatusDeleted', status_detail: 'Use another one.', versions: [] };
+    const isBulk = request.method === 'POST';
+    if (isBulk) response.setHeader('x-request-id', 'r');
+    return response.end(JSON.stringify(isBulk ? { node_versions: [{ node_version }] } : node));
+  });
+  const ending = await publishNode(['status', 'pack@1.0', '--base-url', server.url]);
+
+  expect([ending.code, ending.stdout]).toEqual([
+    3,
+    expect.stringMatching(/^pack is withdrawn, .*\nreason +Use another/),
+  ]);
+});
+
 describe('publish-node withdraw NODE@VERSION', () => {
   const operator = 'npm run admin -- node-version withdraw pack 1.0.0';
 
