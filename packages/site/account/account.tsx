@@ -1,7 +1,7 @@
 import { createRegistryClient, type Reply } from '@node-registry/registry-client';
 import { render } from 'preact';
 import { decodedPart } from '../templates/text.ts';
-import { Action, type Ask, Box, Form, sentenceOf, useHash, useRead } from './parts.tsx';
+import { Action, type Ask, Box, Form, Problem, sentenceOf, useHash, useRead } from './parts.tsx';
 import { PublisherView } from './publisher.tsx';
 import { begin, finish, type SignInSettings } from './sign-in.ts';
 import { SpendingView, useSpending } from './spending.tsx';
@@ -56,7 +56,7 @@ function SignedIn({ ask, user }: { ask: Ask; user: User }) {
       {view === '#/' && (
         <>
           <h1>Your publishers</h1>
-          {publishers.problem && <p class="notice bad">{publishers.problem}</p>}
+          {publishers.problem && <Problem {...publishers} />}
           {publishers.data?.length === 0 && (
             <p class="empty">You have no publisher yet. Make one, or open an invitation to one.</p>
           )}
@@ -127,11 +127,14 @@ function Invitation({
   );
 }
 
+/** A person can try again. */
+const patience = { attempts: 3, timeoutMs: 15_000 };
+
 async function start(place: HTMLElement): Promise<void> {
   const { apiUrl }: { apiUrl: string } = await (await fetch('/account/config.json')).json();
-  const settings = await createRegistryClient({ baseUrl: apiUrl }).account('signInSettings', {});
+  const settings = await createRegistryClient({ baseUrl: apiUrl, ...patience }).account('signInSettings', {});
   const token = await finish(settings);
-  const { account: ask } = createRegistryClient({ baseUrl: apiUrl, accessToken: token });
+  const { account: ask } = createRegistryClient({ baseUrl: apiUrl, accessToken: token, ...patience });
   render(<App ask={ask} settings={settings} isSignedIn={token !== undefined} />, place);
 }
 

@@ -33,7 +33,8 @@ const ours = ['unreachable', 'timed_out', 'unauthorized'];
 
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof RegistryError)) return 'This did not work. Try again.';
-  if (ours.includes(error.code)) return userMessageOf(error);
+  // Nothing here is paid.
+  if (ours.includes(error.code)) return userMessageOf({ code: error.code, mayBeDone: false });
   const details = error.details.map(({ path, message }) => `${path.replace('body.', '')} ${message}`);
   return [error.sentence, ...details].join(' ');
 }
@@ -192,28 +193,41 @@ export function Time({ at }: { at: string | undefined }) {
 }
 
 /** A view before it has its data, or without them. */
-export function Unread({ title, problem }: { title: string; problem: string }) {
+export function Unread({ title, ...failed }: { title: string } & Failed) {
   return (
     <>
       <h1>{title}</h1>
-      <p class={problem ? 'notice bad' : 'quiet'}>{problem || 'Reading…'}</p>
+      {failed.problem ? <Problem {...failed} /> : <p class="quiet">Reading…</p>}
     </>
+  );
+}
+
+interface Failed {
+  problem: string;
+  again: Act;
+}
+
+/** Why something could not be read. */
+export function Problem({ problem, again }: Failed) {
+  return (
+    <p class="notice bad" role="alert">
+      {problem} <Action act={again}>Try again</Action>
+    </p>
   );
 }
 
 interface Titled {
   title: string;
   isNarrow?: boolean;
-  /** Why its content could not be read or changed. */
-  problem?: string;
+  read?: Failed;
   children: ComponentChildren;
 }
 
-export function Box({ title, isNarrow = false, problem, children }: Titled) {
+export function Box({ title, isNarrow = false, read, children }: Titled) {
   return (
     <section class={isNarrow ? 'box narrow' : 'box'} aria-label={title}>
       <h2>{title}</h2>
-      {problem && <p class="bad">{problem}</p>}
+      {read?.problem && <Problem {...read} />}
       {children}
     </section>
   );

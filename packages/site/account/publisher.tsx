@@ -21,7 +21,7 @@ export function PublisherView({ ask, user, id, onChange }: View) {
     const own = publisher.members?.find((member) => member.id === user.member_id);
     return { publisher, isOwner: own?.role === 'owner' || user.isAdmin };
   }, id);
-  if (problem || !data) return <Unread title={id} problem={problem} />;
+  if (problem || !data) return <Unread title={id} problem={problem} again={again} />;
   const { publisher, isOwner } = data;
   const parts = { ask, path, user, isOwner };
   const profile = [
@@ -77,12 +77,12 @@ interface Part {
 function Nodes({ ask, path, isOwner }: Part) {
   const [chosen, choose] = useState<string>();
   const [page, setPage] = useState(1);
-  const { data, problem } = useRead(
+  const { data, problem, again } = useRead(
     () => ask('listNodesForPublisher', { path, query: { page: String(page) } as never }),
     `${path.publisherId} ${page}`,
   );
   return (
-    <Box title="Nodes" problem={problem}>
+    <Box title="Nodes" read={{ problem, again }}>
       {data?.nodes.length === 0 && (
         <p class="quiet">None yet. In the folder of a node: publish-node publish</p>
       )}
@@ -170,7 +170,7 @@ function Tokens({ ask, path }: Part) {
   );
   const [made, setMade] = useState<string>();
   return (
-    <Box title="Tokens" problem={problem}>
+    <Box title="Tokens" read={{ problem, again }}>
       {made && <Secret text={made} about="Your new token." onDone={() => setMade(undefined)} />}
       {data?.length === 0 && <p class="quiet">None. publish-node login needs none.</p>}
       <ul class="plain list">
@@ -231,13 +231,15 @@ function Members({ ask, path, user, isOwner, onLeft }: Part & { onLeft: () => Pr
       ...remaining.trusts.map((each) => each.repository),
     ];
     const others = known.length > 0 ? ` Still working, and perhaps known to them: ${known.join(', ')}.` : '';
-    setLeft(
-      `Ended with it: ${countOf(ended.tokens.length, 'token')}, ${countOf(ended.trusts.length, 'trust')}.${others}`,
-    );
+    const counts = [
+      { list: ended.tokens, one: 'token' },
+      { list: ended.trusts, one: 'trust' },
+    ].flatMap(({ list, one }) => (list.length > 0 ? countOf(list.length, one) : []));
+    setLeft(`${counts.length > 0 ? `Ended with it: ${counts.join(', ')}.` : ''}${others}`);
     await again();
   };
   return (
-    <Box title="Members" problem={problem}>
+    <Box title="Members" read={{ problem, again }}>
       {invitation && (
         <Secret text={invitation} about="Send this to the person." onDone={() => setInvitation(undefined)} />
       )}
@@ -305,7 +307,7 @@ function Members({ ask, path, user, isOwner, onLeft }: Part & { onLeft: () => Pr
 function Trusts({ ask, path, isOwner }: Part) {
   const { data, problem, again, after } = useRead(() => ask('listTrusts', { path }), path.publisherId);
   return (
-    <Box title="CI jobs" problem={problem}>
+    <Box title="CI jobs" read={{ problem, again }}>
       {data?.length === 0 && <p class="quiet">No job publishes without a stored secret yet.</p>}
       <ul class="plain list">
         {data?.map(({ id, repository, workflow, ref, last_used_at }) => (
@@ -352,9 +354,9 @@ function Trusts({ ask, path, isOwner }: Part) {
 }
 
 function History({ ask, path }: Part) {
-  const { data, problem } = useRead(() => ask('listHistory', { path }), path.publisherId);
+  const { data, problem, again } = useRead(() => ask('listHistory', { path }), path.publisherId);
   return (
-    <Box title="History" problem={problem}>
+    <Box title="History" read={{ problem, again }}>
       <ul class="plain list">
         {data?.map(({ at, actor, action, subject, detail }) => (
           <li key={`${at}${subject}${action}`}>

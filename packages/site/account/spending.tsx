@@ -23,8 +23,8 @@ type Read = ReturnType<typeof useSpending>;
 type Spending = NonNullable<Read['data']>;
 
 export function SpendingView({ title, spending }: { title: string; spending: Read }) {
-  const { data, problem } = spending;
-  if (!data) return <Unread title={title} problem={problem} />;
+  const { data, problem, again } = spending;
+  if (!data) return <Unread title={title} problem={problem} again={again} />;
   const { may_spend, reason, days, tasks, has_more } = data;
   return (
     <>
