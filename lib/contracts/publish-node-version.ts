@@ -86,7 +86,7 @@ export const deployedPublishNodeVersion: Deployed<typeof publishNodeVersion> = {
         changelog: 'Faster loading',
         supported_os: ['linux', 'macos'],
         status: 'NodeVersionStatusPending',
-        status_reason: 'Waiting for the archive: PUT it to the signedUrl of the publish answer.',
+        status_reason: 'Waiting for the archive: PUT it to the signedUrl of the publish response.',
         status_reason_code: 'awaiting_upload',
       },
       signedUrl:

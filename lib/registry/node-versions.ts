@@ -44,7 +44,7 @@ export function nodeVersionView(version: VersionCopy): NodeVersion {
 }
 
 export const waitingForUpload = {
-  status_reason: 'Waiting for the archive: PUT it to the signedUrl of the publish answer.',
+  status_reason: 'Waiting for the archive: PUT it to the signedUrl of the publish response.',
   status_reason_code: 'awaiting_upload',
 } as const;
 

@@ -15,7 +15,7 @@ export const ErrorBody = z
         ),
       ),
     message: z.string().with(z.describe('What went wrong, for a person')),
-    request_id: z.string().with(z.describe('The x-request-id of the answer')),
+    request_id: z.string().with(z.describe('The x-request-id of the response')),
     details: z
       .optional(
         z.array(

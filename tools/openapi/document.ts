@@ -39,7 +39,7 @@ const gatewayAnswers = [
 /** Its schema, which the responses refer to. */
 const gatewaySchema: JsonObject = {
   type: 'object',
-  description: 'An answer of the gateway itself, which knows no codes',
+  description: 'A response of the gateway itself, which knows no codes',
   properties: { message: { type: 'string', description: 'What went wrong, for a person' } },
   required: ['message'],
 };

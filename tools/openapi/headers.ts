@@ -42,7 +42,7 @@ export const answerHeaders: Record<string, JsonObject> = {
   ETag: shown('The revision of the resource, for If-Match', '"7"'),
   Deprecation: shown('Since when a field that was sent is deprecated (RFC 9745)', '@1767225600'),
   'Idempotent-Replayed': {
-    description: '`true` if this is the stored answer to an earlier request with the same Idempotency-Key',
+    description: '`true` if this is the stored response to an earlier request with the same Idempotency-Key',
     schema: { type: 'string', enum: ['true'] },
   },
   'Retry-After': shown('After how many seconds the same request may be sent again', '2'),

@@ -91,7 +91,7 @@ function completeRequests(
   }
 }
 
-function ignored({ description = 'a field of the answer' }: JsonObject = {}): JsonObject {
+function ignored({ description = 'a field of the response' }: JsonObject = {}): JsonObject {
   return { description: `Accepted and ignored, whatever it is: ${description}` };
 }
 

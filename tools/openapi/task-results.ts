@@ -7,9 +7,9 @@ const common = {
   method: 'GET',
   summary: 'Ask for the result of a task',
   description:
-    'Added by this service, with `resultRoutes=on` and `notifications=relay`, which are the defaults: the path at which clients of the provider wait for a task. It answers what the provider has told, and calls no provider. It needs the access token of the task’s buyer, and has an answer for 14 days.',
+    'Added by this service, with `resultRoutes=on` and `notifications=relay`, which are the defaults: the path at which clients of the provider wait for a task. It answers what the provider has told, and calls no provider. It needs the access token of the task’s buyer, and has a response for 14 days.',
   access: 'user',
-  parameters: z.object({ task_id: z.string().with(z.describe('The `task_id` of the paid answer')) }),
+  parameters: z.object({ task_id: z.string().with(z.describe('The `task_id` of the paid response')) }),
   status: 200,
   errors: ['task_not_found'],
 } as const;

@@ -48,7 +48,7 @@ export const credentials = contractsOf({
     route: 'POST /publishers/{publisherId}/tokens',
     summary: 'Make a token that publishes',
     description:
-      'For members. The answer has the token, once. It ends when its time is over, when it is revoked, or when its maker leaves.',
+      'For members. The response has the token, once. It ends when its time is over, when it is revoked, or when its maker leaves.',
     body: z.object({
       name: shortText(100).with(z.describe('What the token is for')),
       description: z.optional(z.string().check(z.maxLength(500))).with(z.describe('More about it')),
@@ -123,7 +123,7 @@ export const members = contractsOf({
     route: 'DELETE /publishers/{publisherId}/members/{memberId}',
     summary: 'Remove a member, or leave',
     description:
-      'For owners, and for oneself. The tokens and trusts that the member made end in the same moment; the answer lists those, and the others, which the member may know.',
+      'For owners, and for oneself. The tokens and trusts that the member made end in the same moment; the response lists those, and the others, which the member may know.',
     reply: z.object({
       ended: z.object(working).with(z.describe('What the member had made')),
       remaining: z
@@ -141,7 +141,7 @@ export const members = contractsOf({
     route: 'POST /publishers/{publisherId}/invitations',
     summary: 'Invite somebody',
     description:
-      'For owners. The answer has the secret, once: send it to the person, such as in the fragment of a link. It is used once and ends after 7 days.',
+      'For owners. The response has the secret, once: send it to the person, such as in the fragment of a link. It is used once and ends after 7 days.',
     body: z.object({
       role: z._default(PublisherRole, 'member'),
       user_id: z.optional(shortText(500)).with(z.describe('Only this user may accept it')),

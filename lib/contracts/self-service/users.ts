@@ -32,7 +32,7 @@ export const Task = z.object({
     .optional(z.enum(['created', 'processing', 'queueing', 'success', 'failed']))
     .with(z.describe('How it ended, once that is known')),
   final_at: z.optional(moment('When it ended')),
-  status_url: z.optional(text('A file with the task’s state and films, as `Link` of the answer named it')),
+  status_url: z.optional(text('A file with the task’s state and films, as `Link` of the response named it')),
 });
 
 export const contracts = contractsOf({
