@@ -101,10 +101,10 @@ export type IndexedReadme = z.infer<typeof IndexedReadme>;
 
 export const CatalogEntry = file('CatalogEntry', 'A node in lists and searches.', {
   id: z.string().with(z.describe('Unique identifier of the node')),
-  name: maybe(z.string(), 'Display name'),
+  name: maybe(z.string(), 'Display name: the first 200 characters'),
   description: maybe(z.string(), 'The first 300 characters'),
-  icon: maybe(z.string(), 'URL to the node icon'),
-  tags: maybe(z.array(z.string()), 'Tags of the node'),
+  icon: maybe(z.string(), 'URL to the node icon, if it has up to 2,000 characters'),
+  tags: maybe(z.array(z.string()), 'The first tags of the node, of up to 1,000 characters together'),
   publisher: z
     .object({
       id: z.string().with(z.describe('Unique identifier of the publisher')),

@@ -3,28 +3,45 @@ import { foldNodeId } from '@node-registry/registry-rules/fold-node-id';
 import { html, type Markup } from './markup.ts';
 import { compactNumber, countOf, dateOf, dayBefore, foreign, icon } from './text.ts';
 
+/* All readers of a list load its lines, and a node may have 260 KB. */
+const maxName = 200;
 const maxDescription = 300;
+/** An address, or a small picture. */
+const maxIcon = 2000;
+const maxTexts = 1000;
+
+const beginning = (text: string, max: number) => text.slice(0, max).toWellFormed();
+
+/** The first texts that have so many characters together. */
+function firstOf(texts: readonly string[] = []): string[] {
+  let characters = 0;
+  return texts.filter(({ length }) => {
+    characters += length;
+    return characters <= maxTexts;
+  });
+}
 
 /** A node in lists and searches, as its file has it; undefined if none shows it. */
 export function entryOf(node: IndexedNode): CatalogEntry | undefined {
-  const { id, name, description, icon, tags, publisher, latest_version: latest, search_ranking } = node;
+  const { id, name, description, icon = '', publisher, latest_version: latest, search_ranking } = node;
   if (node.status !== 'NodeStatusActive' || !id || !latest?.version || !publisher?.id) return undefined;
   const { downloads, downloads_90_days, downloads_by_day = {}, created_at = '' } = node;
   const lately = Object.entries(downloads_by_day).filter(([day]) => day > dayBefore(30));
   const downloads_30_days = lately.reduce((sum, [, count]) => sum + count, 0);
-  const supported_os = latest.supported_os ?? node.supported_os;
-  const supported_accelerators = latest.supported_accelerators ?? node.supported_accelerators;
+  const tags = firstOf(node.tags);
+  const supported_os = firstOf(latest.supported_os ?? node.supported_os);
+  const supported_accelerators = firstOf(latest.supported_accelerators ?? node.supported_accelerators);
   const preempted = node.preempted_host_node_names;
   return {
     id,
-    ...(name && { name }),
-    ...(description && { description: description.slice(0, maxDescription).toWellFormed() }),
-    ...(icon && { icon }),
-    ...(tags?.length && { tags }),
+    ...(name && { name: beginning(name, maxName) }),
+    ...(description && { description: beginning(description, maxDescription) }),
+    ...(icon && icon.length <= maxIcon && { icon }),
+    ...(tags.length > 0 && { tags }),
     publisher: { id: publisher.id, ...(publisher.name && { name: publisher.name }) },
     latest_version: latest.version,
-    ...(supported_os?.length && { supported_os }),
-    ...(supported_accelerators?.length && { supported_accelerators }),
+    ...(supported_os.length > 0 && { supported_os }),
+    ...(supported_accelerators.length > 0 && { supported_accelerators }),
     ...(preempted?.length && { preempted_host_node_names: preempted }),
     ...(search_ranking !== undefined && { search_ranking }),
     ...(downloads && { downloads }),
