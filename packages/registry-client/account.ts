@@ -1,5 +1,5 @@
 import { type operations, routes } from './openapi.ts';
-import { type Call, segment } from './request.ts';
+import { type Call, readOnly, segment } from './request.ts';
 import { send } from './send.ts';
 import type { Settings } from './settings.ts';
 import type { CallOptions, Reply } from './types.ts';
@@ -29,7 +29,11 @@ export type Account = <Name extends AccountOperation>(
 ) => Promise<Reply<Name>>;
 
 export function createAccount(settings: Settings): Account {
-  return async (name, input, options) => send(settings, callOf(name, input as AnyInput), options);
+  return async (name, input, options) => {
+    const call = callOf(name, input as AnyInput);
+    const sent = send<Reply<typeof name>>(settings, call, options);
+    return call.method === 'GET' ? readOnly(sent) : sent;
+  };
 }
 
 function callOf(name: AccountOperation, { path = {}, query = {}, body }: AnyInput): Call {

@@ -1,7 +1,7 @@
 import { createAccount } from './account.ts';
 import { findVersion, publish, type Published, type PublishInput, type PublishOptions } from './publish.ts';
 import { createPaidClient } from './paid-client.ts';
-import { type Call, freshKey, hostNodeSegment, retriedWhole, segment } from './request.ts';
+import { type Call, freshKey, hostNodeSegment, readOnly, retriedWhole, segment } from './request.ts';
 import { readIndex } from './public-index.ts';
 import { send } from './send.ts';
 import { type ClientOptions, clientSettings } from './settings.ts';
@@ -112,7 +112,7 @@ export function createRegistryClient(options: ClientOptions) {
             isRepeatable: true,
             answer,
           };
-          entries.push(...(await ask<Reply<'bulkNodeVersions'>>(call, given)).node_versions);
+          entries.push(...(await readOnly(ask<Reply<'bulkNodeVersions'>>(call, given))).node_versions);
         }
         return entries;
       }),

@@ -55,9 +55,7 @@ export class Orders {
 
   /** The purchase is over, and its caller must hear of it even if the store fails. */
   async note(record: OrderRecord): Promise<void> {
-    await Promise.resolve(record)
-      .then((given) => this.#store.write(given))
-      .catch(() => {});
+    await this.write(record).catch(() => {});
   }
 }
 

@@ -3,7 +3,7 @@ import type { components } from './openapi.ts';
 import { isAbsent, parsed } from './read-answer.ts';
 import { RegistryError } from './registry-error.ts';
 import type { searchOver } from './search.ts';
-import { supported } from './request.ts';
+import { readOnly, supported } from './request.ts';
 import { byUse } from './search-words.ts';
 import { type Answer, textAt, untilDone } from './send.ts';
 import { readerSettings, requireAddress, type SendOptions, type Settings, settingsWith } from './settings.ts';
@@ -85,10 +85,8 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
       const error = new RegistryError(code, sentence, { status });
       return { response, outcome: { error, isFromService: false } };
     };
-    const { data } = await untilDone(own, options.signal, {
-      attempt,
-      mayRepeat: ({ error: { status = 500 } }) => status >= 500 || status === 429,
-    });
+    const mayRepeat = ({ error: { status = 500 } }) => status >= 500 || status === 429;
+    const { data } = await readOnly(untilDone(own, options.signal, { attempt, mayRepeat }));
     if (data && !isShape(data.content))
       throw new RegistryError('invalid_reply', `The file ${url} does not belong to a registry's index.`);
     if (data?.etag) kept.set(url, data);

@@ -1,4 +1,4 @@
-import { sha256Of } from './request.ts';
+import { addFacts, sha256Of } from './request.ts';
 import { RegistryError } from './registry-error.ts';
 import { becauseOf, codeIn, tokenOf } from './send.ts';
 import { type AccessToken, type Fetch, milliseconds, type SendOptions, type Settings } from './settings.ts';
@@ -72,7 +72,12 @@ export async function publish(
   milliseconds('waitMs', waitMs);
   milliseconds('uploadTimeoutMs', uploadTimeoutMs, 1);
   const digest = await digestOf(input.archive);
-  const look = () => findVersion(versions, { node_id: input.nodeId, version: input.version.version }, calls);
+  const pair = { node_id: input.nodeId, version: input.version.version };
+  const look = () =>
+    findVersion(versions, pair, calls).catch((error: unknown) => {
+      // The upload has arrived, which this read alone can't know.
+      throw error instanceof RegistryError ? addFacts(error, { mayBeDone: true }) : error;
+    });
   onStep?.('registering');
   const token = await tokenOf('personalAccessToken', input.personalAccessToken, timeoutMs, signal);
   const { publisherId, nodeId, node = {}, version: fields } = input;

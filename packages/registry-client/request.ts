@@ -36,7 +36,9 @@ export function requestOf(
     ...call.headers,
   };
   for (const [name, value] of Object.entries(headers)) {
-    if (built(() => new Headers([[name, value]])) === undefined) {
+    try {
+      new Headers([[name, value]]);
+    } catch {
       throw invalid(`headers.${name}`, 'has characters that a header cannot contain');
     }
   }
@@ -74,14 +76,6 @@ export function hostNodeSegment(name: string): string {
   return segment(name.replaceAll(/[%/?#]/g, encodeURIComponent));
 }
 
-function built<Thing>(build: () => Thing): Thing | undefined {
-  try {
-    return build();
-  } catch {
-    return undefined;
-  }
-}
-
 export function invalid(path: string, message: string, cause?: unknown): RegistryError {
   const details = [{ path, message }];
   return new RegistryError('invalid_request', 'The request cannot be sent.', { details, cause });
@@ -116,6 +110,13 @@ export function addFacts(error: RegistryError, facts: Continuation): RegistryErr
 /** Nothing left this machine, and nothing will. */
 export function isUnsent({ code, status }: RegistryError): boolean {
   return status === undefined && /^(?:invalid_request|idempotency_mismatch|order_expired)$/.test(code);
+}
+
+/** A read changes nothing, so a lost one leaves nothing open. */
+export async function readOnly<Result>(call: Promise<Result>): Promise<Result> {
+  return call.catch((error: unknown) => {
+    throw error instanceof RegistryError ? addFacts(error, { mayBeDone: false }) : error;
+  });
 }
 
 /** The errors of a call retry the whole of it. */

@@ -3,7 +3,7 @@ import { isAbsent, parsed } from './read-answer.ts';
 import { type ErrorCode, RegistryError } from './registry-error.ts';
 import { supported } from './request.ts';
 import { textAt } from './send.ts';
-import { type Fetch, milliseconds } from './settings.ts';
+import { type Fetch, milliseconds, requireAddress } from './settings.ts';
 import { pause } from './within.ts';
 
 type TaskStatus = components['schemas']['TaskStatus'];
@@ -74,6 +74,7 @@ export async function waitForTask(
 ): Promise<FinishedTask> {
   const { signal, onState, fetch: request = fetch } = options;
   const waitMs = requireWait(options.waitMs);
+  requireAddress('statusUrl', statusUrl);
   const begin = Date.now();
   const end = begin + waitMs;
   let known: TaskStatus | undefined;
@@ -116,7 +117,7 @@ export async function waitForTask(
 }
 
 function nothingIn(waitMs: number): string {
-  return `Nothing has appeared at the status URL within ${waitMs} ms: the provider is slow, or the URL is wrong or older than seven days.`;
+  return `Nothing has appeared at the status URL within ${waitMs} ms: the provider is slow, or the URL wrong or older than seven days.`;
 }
 
 /** Missing until the task has a status; undefined if the response is lost. Both are requested again. */

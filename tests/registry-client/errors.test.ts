@@ -115,6 +115,16 @@ describe('an error of the client', () => {
     expect(error.details).toHaveLength(7);
   });
 
+  test('leaves nothing open after a read, and tells the person nothing about payment', async () => {
+    const lost = () => Promise.reject(new TypeError('fetch failed'));
+    const reader = clientWith({ fetch: lost, downloadsUrl: 'http://localhost', attempts: 1 });
+    const reads = [reader.versions.bulk([pair]), reader.nodes.search('a'), reader.account('getUser', {})];
+    const userMessage = 'There is no connection. Check yours and try again.';
+
+    for (const error of await Promise.all(reads.map(errorOf)))
+      expect(error).toMatchObject({ code: 'unreachable', mayBeDone: false, userMessage });
+  });
+
   test('omits the secret status URL from its JSON', async () => {
     const details = [{ path: 'a', message: 'b' }];
     const headers = { 'retry-after': '7', link: '<https://a.example.com/x>; rel="status"' };
@@ -291,5 +301,12 @@ test.each([
 
     expect(error).toMatchObject({ code, message: expect.stringContaining(sentence) });
     expect(error.message).not.toContain('http');
+  },
+);
+
+test.each(['undefined', 'x.json', 'ftp://a/x.json'])(
+  'waiting at no web address ends at once: %s',
+  async (url) => {
+    expect(await errorOf(client.tasks.wait(url))).toMatchObject({ code: 'invalid_request' });
   },
 );

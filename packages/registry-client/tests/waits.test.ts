@@ -184,6 +184,13 @@ describe('publish', () => {
     });
   });
 
+  test('may be done if its looks are lost after the upload', async () => {
+    answers = (place) => (place === 0 ? registered() : place === 1 ? new Response() : 'lost');
+
+    const lost = await endOf(clientWith().publish(input));
+    expect(lost).toMatchObject({ error: { code: 'unreachable', mayBeDone: true } });
+  });
+
   test('looks for two minutes after the end of an upload, however long that took', async () => {
     answers = (place) => {
       if (place === 0) return registered();
