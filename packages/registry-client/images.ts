@@ -1,6 +1,7 @@
 import { invalid, sha256Of } from './request.ts';
 import { RegistryError } from './registry-error.ts';
-import type { Fetch } from './settings.ts';
+import { textAt, untilDone } from './send.ts';
+import type { Fetch, Settings } from './settings.ts';
 
 /** An image from a caller: a URL or base64 data, or the bytes themselves. */
 export type ImageInput = string | Blob | Uint8Array | ArrayBuffer;
@@ -119,6 +120,7 @@ interface UploadOptions {
 export async function uploadImages(
   needed: RegistryError,
   uploads: ReadonlyMap<string, Blob>,
+  settings: Settings,
   { signal, onUpload, fetch: request }: UploadOptions,
 ): Promise<void> {
   const urls = new Set(needed.details.flatMap(({ uploadUrl }) => uploadUrl ?? []));
@@ -132,7 +134,7 @@ export async function uploadImages(
     if (!blob) throw needed;
     onUpload?.({ sent: before, total });
     const onSent = (sent: number) => onUpload?.({ sent: before + sent, total });
-    await put({ url, blob, signal, onSent }, request);
+    await put(settings, { url, blob, signal, onSent }, request);
     before += blob.size;
   }
   onUpload?.({ sent: total, total });
@@ -155,25 +157,27 @@ function olderRequest(): OlderRequest | undefined {
   return Older && new Older();
 }
 
-async function put(upload: Upload, given: Fetch | undefined): Promise<void> {
-  upload.signal?.throwIfAborted();
-  const request = given ? undefined : olderRequest();
-  const status = request
-    ? await putWithProgress(request, upload)
-    : await putOnce(upload, given ?? ((url, init) => fetch(url, init)));
-  if (status !== 200)
-    throw new RegistryError('upload_failed', `The upload of an image failed with status ${status}.`, {
-      status,
-    });
-}
-
-async function putOnce({ url, blob, signal }: Upload, request: Fetch): Promise<number> {
-  try {
-    return (await request(url, { method: 'PUT', body: blob, ...(signal && { signal }) })).status;
-  } catch (cause) {
-    signal?.throwIfAborted();
-    throw new RegistryError('upload_failed', 'The upload of an image was cut off.', { cause });
-  }
+/** The same bytes again do no harm; their progress begins again. */
+async function put(settings: Settings, upload: Upload, given: Fetch | undefined): Promise<void> {
+  const { url, blob: body, signal } = upload;
+  const fetch: Fetch = async (to, init) => {
+    const older = !given && olderRequest();
+    return older ? putWithProgress(older, upload, init.signal) : (given ?? globalThis.fetch)(to, init);
+  };
+  await untilDone<object>(settings, signal, {
+    async attempt() {
+      const init = { method: 'PUT', body, signal };
+      // As long as the signed URL lives.
+      const { response, lost } = await textAt({ timeoutMs: 900_000, fetch }, url, init, maxInlineBytes);
+      const status = response?.status;
+      if (status === 200) return { outcome: { data: {} } };
+      const end = lost ? 'was cut off' : `failed with status ${status}`;
+      const sentence = `The upload of an image ${end}.`;
+      const error = new RegistryError('upload_failed', sentence, { status, cause: lost });
+      return { outcome: { error, isFromService: false } };
+    },
+    mayRepeat: ({ error: { status = 500 } }) => status >= 500,
+  });
 }
 
 interface Upload {
@@ -183,13 +187,17 @@ interface Upload {
   onSent: (bytes: number) => void;
 }
 
-function putWithProgress(request: OlderRequest, { url, blob, signal, onSent }: Upload): Promise<number> {
+function putWithProgress(
+  request: OlderRequest,
+  { url, blob, onSent }: Upload,
+  signal: RequestInit['signal'],
+): Promise<Response> {
   return new Promise((resolve, reject) => {
     request.open('PUT', url);
     request.upload.onprogress = ({ loaded }) => onSent(loaded);
-    request.onload = () => resolve(request.status);
-    request.onerror = () => reject(new RegistryError('upload_failed', 'The upload of an image was cut off.'));
-    request.onabort = () => reject(signal?.reason);
+    request.onload = () => resolve(new Response(null, { status: request.status }));
+    request.onerror = reject;
+    request.onabort = reject;
     signal?.addEventListener('abort', () => request.abort(), { once: true });
     request.send(blob);
   });

@@ -5,7 +5,7 @@ import { digestOf, hasStatus, Orders, requireLivingKey } from './orders.ts';
 import { addFacts, type Call, freshKey, invalid, isUnsent } from './request.ts';
 import { RegistryError } from './registry-error.ts';
 import { send } from './send.ts';
-import type { Fetch, Settings } from './settings.ts';
+import { type Fetch, type Settings, settingsWith } from './settings.ts';
 import { type FinishedTask, requireWait, waitForTask, type WaitOptions } from './tasks.ts';
 import type { Body, KeyedOptions, Reply, operations } from './types.ts';
 
@@ -78,7 +78,7 @@ export function paidCalls(settings: Settings, ownFetch: Fetch | undefined, order
       if (!(error instanceof RegistryError) || error.code !== 'upload_needed' || uploads.size === 0)
         throw error;
       const { signal, fetch = ownFetch } = rest;
-      await uploadImages(error, uploads, { signal, onUpload, fetch });
+      await uploadImages(error, uploads, settingsWith(settings, rest), { signal, onUpload, fetch });
       return sendIt();
     });
   }
@@ -236,6 +236,6 @@ function factsOf(response: Response) {
 
 /** It has started and is paid for, so its id must not be lost. */
 function withoutStatus(taskId: string | undefined, idempotencyKey: string): RegistryError {
-  const message = `The task ${taskId} has started, but this registry does not show task status, because it does not relay notifications.`;
+  const message = `The task ${taskId} has started, but this registry shows no task status: it relays no notifications.`;
   return new RegistryError('no_status', message, { taskId, idempotencyKey, mayBeDone: true });
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -242,6 +243,24 @@ describe('publish', () => {
     });
     expect(sent).toHaveLength(2);
   });
+});
+
+test('an image is uploaded again after a lost connection and after status 500, within fifteen minutes', async () => {
+  const image = new Uint8Array(4_000_001);
+  const upload_url = `https://bucket.example.com/images/${createHash('sha256').update(image).digest('hex')}`;
+  const body = { error: 'upload_needed', details: [{ path: 'body.image', message: 'a', upload_url }] };
+  const needed = () => json(409, body, { 'x-request-id': 'r' });
+  const bought = json(200, { data: { task_id: '7' } });
+  const first: Answer[] = [needed(), 'lost', json(500, {}), new Response(), bought];
+  answers = (place) => first[place] ?? 'lost';
+
+  expect((await endOf(clientWith().images.relight({ image }))).result).toMatchObject({ taskId: '7' });
+  expect(times()).toEqual([0, 0, 200, 600, 600]);
+
+  answers = (place) => (place === 5 ? needed() : 'silent');
+  const { error, at } = await endOf(clientWith().images.relight({ image }));
+  const message = 'The upload of an image was cut off.';
+  expect([error?.code, error?.message, at]).toEqual(['upload_failed', message, 900_600]);
 });
 
 describe('waiting for a task', () => {
