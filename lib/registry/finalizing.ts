@@ -104,7 +104,7 @@ function isAwaited(version: NodeVersionRecord | undefined, before: NodeVersionRe
   );
 }
 
-type Obstacle = readonly [code: StatusReasonCode, sentence: string];
+type Obstacle = readonly [code: StatusReasonCode, sentence: string, remedy?: string];
 
 const bannedPublisher = (): Obstacle => ['publisher_banned', 'The publisher is banned.'];
 const withdrawnNode = (): Obstacle => ['node_deleted', 'The node is withdrawn.'];
@@ -122,17 +122,22 @@ const obstacles = {
   // A node that moves takes its versions along, later, and not its first publisher's credentials. Revoked ones stay.
   'node of another publisher': transferredNode,
   'credential gone': transferredNode,
-  'revoked credential': (isToken) => [
-    isToken ? 'token_revoked' : 'trust_revoked',
+  'revoked credential': (isToken) =>
     isToken
-      ? 'The token that this version was published with is revoked.'
-      : 'The publisher no longer trusts the workflow that published it.',
-  ],
+      ? [
+          'token_revoked',
+          'The token that this version was published with is revoked.',
+          'Publish this version again with another one.',
+        ]
+      : ['trust_revoked', 'The publisher no longer trusts the workflow that published it.'],
   'former member': () => ['member_removed', 'Who published it is no longer a member of the publisher.'],
 } as const satisfies Record<AnswerOf<'activate version'>, (isToken: boolean) => Obstacle>;
 
-function pendingBecause(status_reason_code: StatusReasonCode, sentence: string): PendingReason {
-  const remedy = 'Once that has changed, publish this version again.';
+function pendingBecause(
+  status_reason_code: StatusReasonCode,
+  sentence: string,
+  remedy = 'Once that has changed, publish this version again.',
+): PendingReason {
   return { status_reason_code, status_reason: `The archive was not published: ${sentence} ${remedy}` };
 }
 

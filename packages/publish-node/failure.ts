@@ -109,7 +109,7 @@ export type Hints = Partial<Record<string, string>>;
 
 export function failureOf(error: RegistryError, hints: Hints = {}, more = ''): Failure {
   const { code, status = 0, details: problems, requestId, sentence: message } = error;
-  const hint = [hints[code] ?? '', more].map((each) => each && ` ${each}`).join('');
+  const hint = [more, hints[code] ?? ''].map((each) => each && ` ${each}`).join('');
   const facts = { code, problems, requestId, cause: error };
   const proxyFault = proxyFaultIn(error);
   if (proxyFault) return new Failure('tryAgain', proxyFault.message, facts);

@@ -1,4 +1,4 @@
-import { positiveNumber } from '@node-registry/command-line/command';
+import { positiveNumber, requireValue } from '@node-registry/command-line/command';
 import { isWebAddress } from '@node-registry/registry-rules/web-address';
 import { InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod/mini';
@@ -31,7 +31,7 @@ const allowHttp = option('--allow-http', 'Send tokens without encryption, in a c
 export const output = option(
   '--output <file>',
   'Where to write it; NODE-VERSION.zip in the current folder by default',
-);
+).argParser(requireValue);
 
 /** Of a command on a folder: names come from its pyproject.toml, unless an option gives them. */
 export const folder = [

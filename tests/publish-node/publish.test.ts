@@ -101,6 +101,7 @@ describe('publish-node --json', () => {
       /Unknown option '--version'/,
       null,
     ],
+    ['a file without a name', ['pack', '--output', ''], 2, 'usage', /It needs a value/, null],
     ['an init', ['init'], 2, 'usage', /has a \[tool.node-registry\] table already/, null],
     ['a secret', ['publish', '--version', 'v2.0.0'], 2, 'usage', /look like secrets/, '2.0.0'],
     ['an invalid label', ['publish', '--version', '1.0.0rc1'], 2, 'usage', /semantic/, '1.0.0rc1'],
