@@ -114,8 +114,11 @@ export function failureOf(error: RegistryError, hints: Hints = {}, more = ''): F
   const proxyFault = proxyFaultIn(error);
   if (proxyFault) return new Failure('tryAgain', proxyFault.message, facts);
   if (code === 'archive_rejected') return new Failure('archiveRejected', message, facts);
-  const named = `${message} Name another: ${hints.unreachable ?? '--base-url, or NODE_REGISTRY_URL'}.`;
-  if (code === 'unreachable') return new Failure('tryAgain', named, facts);
+  const address = hints.unreachable ?? '--base-url, or NODE_REGISTRY_URL';
+  const named = `${message} Name another: ${address}.`;
+  // Something that took the request is there.
+  const lost = `${message} Run it again, or name another: ${address}.`;
+  if (code === 'unreachable') return new Failure('tryAgain', error.mayBeDone ? lost : named, facts);
   if (wrongAddress.includes(code) || (code === 'invalid_reply' && (status === 404 || status === 405))) {
     return new Failure('usage', named, facts);
   }

@@ -112,6 +112,15 @@ describe('an error of the registry', () => {
     }
   });
 
+  test.each([
+    [false, 'Why. Name another: '],
+    [true, 'Why. Run it again, or name another: '],
+  ])('names another address, and a repetition if the request may have arrived: %s', (mayBeDone, sentence) => {
+    const { message } = failureOf(new RegistryError('unreachable', 'Why.', { mayBeDone }));
+
+    expect(message).toBe(`${sentence}--base-url, or NODE_REGISTRY_URL.`);
+  });
+
   const waits = {
     ...{ 0.4: '1 seconds', 99: '99 seconds', 100: '2 minutes', 5940: '99 minutes', 5941: '2 hours' },
     ...{ 356400: '99 hours', 356401: 'over 4 days', Infinity: 'over 4 days' },
