@@ -332,23 +332,26 @@ describe('docs/examples/cookbook', () => {
       const response = { sendStatus: (status) => console.log(status) };
       await app.handler({ headers, body: Buffer.from(body) }, response);
       await app.handler({ headers, body: Buffer.from('{}') }, response);`,
-      ['204', 'msg_1 success', '400'],
+      ['msg_1 success', '204', '400'],
     ],
     [
       'fastify',
       `${hook.replace('FRAMEWORK', 'fastify')}
       const reply = { code: (status) => ({ send: () => console.log(status) }) };
       await app.handler({ headers, body }, reply);
-      await app.handler({ headers, body: '{}' }, reply);`,
-      ['msg_1 success', '204', '400'],
+      await app.handler({ headers, body: '{}' }, reply);
+      process.env.PUBLIC_KEY += ' ';
+      await app.handler({ headers, body }, reply);`,
+      ['msg_1 success', '204', '400', '400'],
     ],
     [
       'queue-worker',
       `import { work } from './queue-worker.mjs';
       const job = { id: 7, prompt: 'rain' };
       const [one, other] = await Promise.all([work(job), work(job)]);
-      console.log(one.done[0] === other.done[0] && one.done[0]);`,
-      [film],
+      console.log(one.done[0] === other.done[0] && one.done[0]);
+      for (const prompt of ['[busy]', '[reject]']) console.log(Object.keys(await work({ id: prompt, prompt })));`,
+      [film, "[ 'again' ]", "[ 'failed', 'task' ]"],
     ],
     [
       'shop',

@@ -7,9 +7,11 @@ export function receiver(onFilm) {
   app.post('/hook', express.raw({ type: '*/*' }), async (request, response) => {
     try {
       const { id, payload } = await verifyNotification(request.headers, request.body, process.env.PUBLIC_KEY);
-      response.sendStatus(204);
       onFilm(id, payload);
-    } catch {
+      response.sendStatus(204);
+    } catch (error) {
+      // Also if our key is wrong or our own work fails: it will be sent again.
+      console.error(error.message);
       response.sendStatus(400);
     }
   });

@@ -2,6 +2,9 @@
 import { RegistryError } from '@node-registry/registry-client';
 import { registry } from './registry.mjs';
 
+/** All else passes: an outage, a busy provider, a token that has expired. */
+const hopeless = ['invalid_request', 'provider_rejected', 'task_failed', 'idempotency_mismatch'];
+
 /** Returns the film, or when to deliver the job again, or why never. */
 export async function work({ id, prompt }) {
   try {
@@ -9,9 +12,8 @@ export async function work({ id, prompt }) {
     return { done: media };
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error;
-    const isLate = error.code === 'order_expired';
-    if (error.retryAfter !== undefined || (error.mayBeDone && !isLate))
-      return { again: error.retryAfter ?? 60 };
-    return { failed: error.message, task: error.taskId };
+    const { code, message, mayBeDone, retryAfter = 60, taskId } = error;
+    const isOver = code === 'order_expired' || (hopeless.includes(code) && !mayBeDone);
+    return isOver ? { failed: message, task: taskId } : { again: retryAfter };
   }
 }

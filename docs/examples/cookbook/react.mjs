@@ -15,7 +15,7 @@ export function useFilm(registry) {
     } catch (error) {
       if (!(error instanceof RegistryError)) throw error;
       // Otherwise the next click continues this order.
-      if (!error.mayBeDone) order.current = undefined;
+      if (!error.mayBeDone || error.code === 'order_expired') order.current = undefined;
       show({ problem: error.userMessage });
     }
   }
