@@ -97,6 +97,7 @@ test.each([
 test.each([
   ['UnrecognizedClientException', 'The token is invalid', 'Sign in again.'],
   ['AccessDeniedException', 'Ann is not authorized', 'The output AdministrationRole names a role that may'],
+  ['Error', 'getaddrinfo ENOTFOUND sts.eu-wset-1.amazonaws.com', 'Check how the region is spelled'],
   ['CredentialsProviderError', 'Profile a requires multi-factor authentication, but', 'Run eval "$(aws conf'],
 ])('says what AWS said, and what to do, after %s', (name, message, remedy) => {
   const error = new DynamoDBServiceException({ name, message, $fault: 'client', $metadata: {} });

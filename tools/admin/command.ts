@@ -160,6 +160,7 @@ const remedies: [RegExp, string][] = [
   [/^(?:Expired|UnrecognizedClient|InvalidClientToken)/, 'Sign in again.'],
   [/^AccessDenied/, 'The output AdministrationRole names a role that may (docs/deploy.md).'],
   [/^CredentialsProviderError/, 'Sign in, or set AWS_PROFILE.'],
+  [/\b(?:ENOTFOUND|EAI_AGAIN)\b/, 'Check how the region is spelled, and the network.'],
 ];
 
 /** The reason that AWS or its SDK gives, and the remedy. */
