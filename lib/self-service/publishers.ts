@@ -16,13 +16,14 @@ import {
   ownedNodeRecord,
   type PublisherRecord,
 } from '../registry/records.ts';
+import type { Item } from '../store/items.ts';
 import { isSameNodeId, type Key, keyName, nodeKey, numbersKey, ownedNodeKey } from '../store/keys.ts';
-import { get, queryAll, readAll } from '../store/read.ts';
+import { bytesOf, get, queryAll, readAll } from '../store/read.ts';
 import { peopleRoutes } from './people.ts';
 
 /* Publishers, and what their members see and do of their nodes. */
 
-/** Up to so many nodes, as one page may have, a stranger's list is made of the public ones only. */
+/** Up to so many nodes, as one page may have, a stranger's list is made of the public ones only, if they are not large. */
 const maxCounted = 100;
 
 export const publisherRoutes = peopleRoutes(contracts, {
@@ -45,17 +46,19 @@ export const publisherRoutes = peopleRoutes(contracts, {
     const ids = items.map((item) => ownedNodeRecord(item).node_id);
     const ofPage = <Each>(all: readonly Each[]) => all.slice((page - 1) * limit, page * limit);
     const seesAll = caller && (caller.isAdmin || memberOf(publisher, caller.userId));
-    const isCounted = seesAll || ids.length > maxCounted;
-    const read = await readNodes(context, isCounted ? ofPage(ids) : ids, publisher);
+    const all = seesAll || ids.length > maxCounted ? undefined : await readNodes(context, ids, publisher);
+    const isCounted = all === undefined || all.unread.length > 0;
+    const { read, unread } = isCounted ? await readNodes(context, ofPage(ids), publisher) : all;
     const shown = read.filter(({ node: { status, latest_version } }) =>
       seesAll ? true : status === 'NodeStatusActive' && latest_version && !publisher.banned,
     );
+    const nodes = (isCounted ? shown : ofPage(shown)).map((each) => ({
+      ...nodeView(each),
+      publisher: publisherFor(caller, publisher),
+    }));
     const total = isCounted ? ids.length : shown.length;
     return {
-      nodes: (isCounted ? shown : ofPage(shown)).map((each) => ({
-        ...nodeView(each),
-        publisher: publisherFor(caller, publisher),
-      })),
+      nodes: [...nodes, ...(seesAll ? unread.map((id) => ({ id })) : [])],
       total,
       page,
       limit,
@@ -79,8 +82,8 @@ export const publisherRoutes = peopleRoutes(contracts, {
     const listed = (await listVersions(context, node.id))
       .filter(({ status }) => (wanted ? wanted.includes(status) : status !== 'NodeVersionStatusDeleted'))
       .reverse();
-    const read = await readSome(context, listed);
-    return listed.map((each) => nodeVersionView(read.get(keyName(each)) ?? each));
+    const { found } = await readSome(context, listed, ofVersions);
+    return listed.map((each) => nodeVersionView(nodeVersionRecord(found.get(keyName(each))) ?? each));
   },
   async updateNodeVersion({ path, body, caller, context }) {
     const { changelog, deprecated, status } = body;
@@ -110,32 +113,34 @@ async function nodeOf(context: Context, publisher: PublisherRecord, nodeId: stri
   return node;
 }
 
-/** An answer has room for so many, and for one more page. */
-const maxBytes = 2_000_000;
-const pageSize = 25;
+/** An answer has room for so many bytes, and for one more page, of items of up to 120 KB or 400 KB. */
+const ofVersions = { maxBytes: 2_000_000, pageSize: 25 };
+const ofNodes = { maxBytes: 1_000_000, pageSize: 8 };
 
-/** The first of these versions, until there are many bytes. */
-async function readSome(context: Context, listed: readonly Key[]): Promise<Map<string, NodeVersionRecord>> {
-  const read = new Map<string, NodeVersionRecord>();
-  let bytes = 0;
-  for (let place = 0; place < listed.length && bytes < maxBytes; place += pageSize) {
-    const items = await readAll(context, listed.slice(place, place + pageSize));
-    bytes += Buffer.byteLength(JSON.stringify(items));
-    for (const item of items) read.set(keyName(item), nodeVersionRecord(item));
+/** The first of these items, until there are many bytes, and of how many keys: who asks may be anybody. */
+async function readSome(
+  context: Context,
+  keys: readonly Key[],
+  { maxBytes, pageSize }: typeof ofVersions,
+): Promise<{ found: Map<string, Item>; count: number }> {
+  const found = new Map<string, Item>();
+  let [bytes, count] = [0, 0];
+  for (; count < keys.length && bytes < maxBytes; count += pageSize) {
+    const items = await readAll(context, keys.slice(count, count + pageSize));
+    bytes += bytesOf(items);
+    for (const item of items) found.set(keyName(item), item);
   }
-  return read;
+  return { found, count };
 }
 
-/** In the order of their ids. */
+/** In the order of their ids; if they are large, the ids of the last ones. */
 async function readNodes(context: Context, ids: readonly string[], publisher: PublisherRecord) {
-  const items = await readAll(
-    context,
-    ids.flatMap((id) => [nodeKey(id), numbersKey(id)]),
-  );
-  const found = new Map(items.map((item) => [keyName(item), item]));
-  return ids.flatMap((id) => {
+  const keys = ids.flatMap((id) => [nodeKey(id), numbersKey(id)]);
+  const { found, count } = await readSome(context, keys, ofNodes);
+  const read = ids.flatMap((id) => {
     const node = nodeRecord(found.get(keyName(nodeKey(id))));
     const numbers = numbersRecord(found.get(keyName(numbersKey(id))));
     return node?.publisher_id === publisher.id ? [{ node, numbers, publisher }] : [];
   });
+  return { read, unread: ids.slice(count / 2) };
 }

@@ -217,6 +217,18 @@ describe('an outsider', () => {
     expect(await list(people.member)).toMatchObject({ total: 2, totalPages: 2 });
   });
 
+  test('gets the first nodes of a publisher if they are large, and a member the ids of all', async () => {
+    const ids = Array.from({ length: 30 }, (_, index) => `large-${index + 10}`);
+    for (const id of ids)
+      await addNode('other', id, { description: '"'.repeat(120_000), latest_version: { version: '1.0.0' } });
+    const list = (token?: string) =>
+      ask('listNodesForPublisher', token, { path: { publisherId: 'other' }, query: '?limit=100' });
+    const [{ body: seen }, { body: own }] = [await list(), await list(people['owner of another'])];
+
+    expect([seen.nodes.length, seen.total, own.nodes.at(-1)]).toEqual([8, 30, { id: ids.at(-1) }]);
+    expect(own.nodes.map(({ id }: { id: string }) => id)).toEqual(ids);
+  });
+
   test('learns the same of every invitation that is not theirs', async () => {
     const secret = createSecret('nri_');
     const [, ours] = String(world.invitations.acme).split('/');

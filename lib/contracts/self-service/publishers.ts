@@ -85,7 +85,8 @@ export const contracts = contractsOf({
   listNodesForPublisher: {
     route: 'GET /publishers/{publisherId}/nodes/v2',
     summary: 'The nodes of a publisher',
-    description: 'Members see nodes of every status; others see active nodes. Needs no token.',
+    description:
+      'Members see nodes of every status; others see active nodes. Needs no token. If nodes are large, members get the last of a page with their id alone, and others do not get them.',
     access: 'guest',
     query: z.object({
       page: pageNumber(1, 100_000).with(z.describe('The page, from 1')),
@@ -93,7 +94,9 @@ export const contracts = contractsOf({
     }),
     reply: z.object({
       nodes: z.array(Node).with(z.describe('By id')),
-      total: whole('How many nodes there are; of more than 100, for others too all that the publisher has'),
+      total: whole(
+        'How many nodes there are; of more than 100, or large ones, for others too all that the publisher has',
+      ),
       page: whole('The page'),
       limit: whole('Nodes a page'),
       totalPages: whole('How many pages there are'),
