@@ -116,9 +116,8 @@ export function failureOf(error: RegistryError, hints: Hints = {}, more = ''): F
   if (code === 'archive_rejected') return new Failure('archiveRejected', message, facts);
   const address = hints.unreachable ?? '--base-url, or NODE_REGISTRY_URL';
   const named = `${message} Name another: ${address}.`;
-  // Something that took the request is there.
-  const lost = `${message} Run it again, or name another: ${address}.`;
-  if (code === 'unreachable') return new Failure('tryAgain', error.mayBeDone ? lost : named, facts);
+  const again = `${message} Run it again, or name another: ${address}.`;
+  if (code === 'unreachable') return new Failure('tryAgain', again, facts);
   if (wrongAddress.includes(code) || (code === 'invalid_reply' && (status === 404 || status === 405))) {
     return new Failure('usage', named, facts);
   }

@@ -47,7 +47,8 @@ export async function download(
   if (!ok || !body) {
     const text = status === 403 ? await step(() => readText(response, maxErrorBytes)) : '';
     connection.abort();
-    const code = isAbsent(response, text ?? '') ? 'not_found' : 'unreachable';
+    const other = status >= 500 || status === 429 ? 'unavailable' : 'invalid_reply';
+    const code = isAbsent(response, text ?? '') ? 'not_found' : other;
     throw new RegistryError(code, `The download of ${url} failed with status ${status}.`, { status });
   }
   const reader = body.getReader();

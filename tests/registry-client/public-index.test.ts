@@ -93,10 +93,10 @@ describe('createPublicIndex', () => {
       (stream) => stream.cancel().then(() => Promise.reject({ code: 'given up' })),
     ],
     ['not_found', 'is gone', (stream) => Array.fromAsync(stream)],
-    ['unreachable', 'fails', (stream) => Array.fromAsync(stream)],
+    ['unavailable', 'fails', (stream) => Array.fromAsync(stream)],
   ])('ends a download with %s, and its connection, if it %s', async (code, _, read) => {
     const closed = Promise.withResolvers<void>();
-    const status = { not_found: 404, unreachable: 500 }[code] ?? 200;
+    const status = { not_found: 404, unavailable: 500 }[code] ?? 200;
     const endless = await serve((__, response) => {
       response.writeHead(status).on('close', closed.resolve);
       response.write('ab');
@@ -117,7 +117,7 @@ describe('createPublicIndex', () => {
     const errors = [await errorOf(index.node('any')), await errorOf(index.downloadBlob(version))];
 
     const said = errors.map(({ code, status }) => `${code} ${status}`);
-    expect(said).toEqual(['invalid_reply 403', 'unreachable 403']);
+    expect(said).toEqual(['invalid_reply 403', 'invalid_reply 403']);
   });
 
   test('rejects a version without an archive', async () => {

@@ -13,7 +13,12 @@ curl --silent --show-error --retry 5 --retry-all-errors --retry-max-time 120 --m
 status=$(sed -n 's/^[Ll]ink: <\(.*\)>; rel="status".*/\1/p' "$answer" | tail -n 1)
 test -n "$status" || { cat "$body" >&2; exit 1; }
 # The address exists once the provider has said something.
-until curl --silent --fail --output "$answer" "$status" && grep -qE '"state": ?"(success|failed)"' "$answer"; do sleep 2; done
+looks=0
+until curl --silent --fail --output "$answer" "$status" && grep -qE '"state": ?"(success|failed)"' "$answer"; do
+  looks=$((looks + 1))
+  test "$looks" -lt 600 || { echo "It takes longer than usual: $status" >&2; exit 1; }
+  sleep 2
+done
 cat "$answer"
 # A film that failed is an exit code of 1.
 grep -qE '"state": ?"success"' "$answer"
