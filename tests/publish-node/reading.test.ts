@@ -142,7 +142,7 @@ describe('publish-node', () => {
     const given = [...args.split(' '), 'http://localhost:1'];
     const { code, stderr } = await publishNode(given, { env: {} });
 
-    expect([code, stderr]).toEqual([5, expect.stringContaining(` Run it again, or name another: ${options}.\n`)]);
+    expect([code, stderr]).toEqual([5, expect.stringContaining(` or name another: ${options}.\n`)]);
   });
 });
 

@@ -14,6 +14,8 @@ export async function POST(request) {
     return Response.json({ statusUrl });
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error;
+    // The answer was lost: whether the task has started, its status tells.
+    if (error.statusUrl) return Response.json({ statusUrl: error.statusUrl });
     return Response.json(
       { problem: error.userMessage, isOpen: error.mayBeDone },
       { status: error.status ?? 503 },
