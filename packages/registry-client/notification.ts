@@ -90,11 +90,11 @@ function isArrayBuffer(body: unknown): body is ArrayBuffer {
 function checkAge(seconds: number): void {
   const age = Date.now() / 1000 - seconds;
   if (age > toleranceSeconds)
-    throw new InvalidNotification('too_old', 'The notification was sent more than five minutes ago.');
+    throw new InvalidNotification('too_old', 'The notification is five minutes old, or this clock is fast.');
   if (age < -toleranceSeconds)
     throw new InvalidNotification(
       'too_new',
-      'The notification is dated more than five minutes in the future.',
+      'The notification is five minutes early, or this clock is slow.',
     );
 }
 
