@@ -241,7 +241,7 @@ function activation(
     };
     const writes = isShown
       ? versionWrites(node, [], [{ before: version, changes }])
-      : [updating(version, changes, onRevision(version))];
+      : [updating(node, {}, onRevision(node)), updating(version, changes, onRevision(version))];
     return { writes, result: { ...keyOf(version), ...owing } };
   });
 }

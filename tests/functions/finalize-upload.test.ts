@@ -342,16 +342,31 @@ describe('a version that waits', () => {
     expect(await storedVersion('closed', '1.0.0')).toMatchObject(active);
   });
 
-  test('becomes active also if its node has no room to show it', async () => {
-    const upload = await uploaded('grown', archive);
-    await setFields(nodeVersionKey('grown', '1.0.0'), { changelog: 'x'.repeat(110_000) });
+  test.each([
+    ['becomes active also', 'grown', {}, active],
+    [
+      'stays pending',
+      'grown-and-gone',
+      { status: 'NodeStatusDeleted' },
+      { status_reason_code: 'node_deleted' },
+    ],
+  ])('%s if its node has no room to show it', async (_, nodeId, meanwhile, expected) => {
+    const upload = await uploaded(nodeId, archive);
+    await setFields(nodeVersionKey(nodeId, '1.0.0'), { changelog: 'x'.repeat(110_000) });
     // Two edits that fit alone, of one moment.
-    await setFields(nodeKey('grown'), { description: 'x'.repeat(160_000), license: 'x'.repeat(160_000) });
+    await setFields(nodeKey(nodeId), { description: 'x'.repeat(160_000), license: 'x'.repeat(160_000) });
+    let writes = 0;
+    intercept(dynamodb, async ({ input, send }) => {
+      const isActivation = JSON.stringify(input).includes('"published_at"');
+      if (isActivation) writes += 1;
+      if (isActivation && writes === 2) await setFields(nodeKey(nodeId), meanwhile);
+      return send();
+    });
     await finalize(upload);
 
-    expect(await storedVersion('grown', '1.0.0')).toMatchObject(active);
-    expect(await storedNode('grown')).not.toHaveProperty('latest_version');
-    expect(lines('latest_version_too_large')).toMatchObject([{ level: 'warn', node_id: 'grown' }]);
+    expect(await storedVersion(nodeId, '1.0.0')).toMatchObject(expected);
+    expect(await storedNode(nodeId)).not.toHaveProperty('latest_version');
+    expect(lines('latest_version_too_large')).toMatchObject([{ level: 'warn', node_id: nodeId }]);
   });
 
   test('is shown by its node though its first activation failed', async () => {
