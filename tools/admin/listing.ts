@@ -99,13 +99,13 @@ export async function describePublisher(publisherId: string): Promise<string> {
   const owned = await listOwnedNodes(newContext(), publisher.id);
   let versions = 0;
   for (const { node_id } of owned) versions += (await listVersions(newContext(), node_id)).length;
-  return `the publisher "${publisher.id}" with ${count(owned.length, 'node')} and ${count(versions, 'version')}`;
+  return `the publisher "${publisher.id}" with ${countOf(owned.length, 'node')} and ${countOf(versions, 'version')}`;
 }
 
 export async function describeNode(nodeId: string): Promise<string> {
   const node = await readNode(nodeId);
   const versions = await listVersions(newContext(), node.id);
-  return `the node "${node.id}" of "${node.publisher_id}" with ${count(versions.length, 'version')}`;
+  return `the node "${node.id}" of "${node.publisher_id}" with ${countOf(versions.length, 'version')}`;
 }
 
 export async function describeNodeVersion(nodeId: string, version: string): Promise<string> {
@@ -114,6 +114,6 @@ export async function describeNodeVersion(nodeId: string, version: string): Prom
   return `version ${found.version} of "${found.node_id}", which is ${state}`;
 }
 
-function count(amount: number, noun: string): string {
+export function countOf(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 }

@@ -3,6 +3,7 @@ import { ApiError } from '../../../lib/errors.ts';
 import { putMember, removeMember } from '../../../lib/registry/members.ts';
 import { PublisherRole } from '@node-registry/registry-rules/schemas/publisher';
 import { command, UsageError } from '../command.ts';
+import { countOf } from '../listing.ts';
 import { newContext, readPublisher } from '../registry/administration.ts';
 import { publisherData, memberTable, publisherText } from './publishers.ts';
 import { erasePerson, findPerson, type Person } from '../registry/erasure.ts';
@@ -92,12 +93,12 @@ export const erase = command({
     if (options['dry-run']) return { data, text: `The person is named in ${describePerson(person)}.` };
     const records = await erasePerson(actor, user, person, { force });
     const ownerless = lastOwnerOf.length > 0 ? ` No owner is left: ${lastOwnerOf.join(', ')}.` : '';
-    return { data, text: `The person was erased from ${records} records.${ownerless}` };
+    return { data, text: `The person was erased from ${countOf(records, 'record')}.${ownerless}` };
   },
 });
 
 function describePerson({ publishers, lastOwnerOf, naming }: Person): string {
   const ids = publishers.map(({ id }) => (lastOwnerOf.includes(id) ? `${id} (last owner)` : id));
   const members = ids.length > 0 ? `the members of ${ids.join(', ')} and ` : '';
-  return `${members}${naming.length} other records`;
+  return members + countOf(naming.length, 'other record');
 }
