@@ -23,7 +23,7 @@ export function text(maxCharacters: number) {
 
 export const webAddress = z
   .string()
-  .check(z.trim(), z.refine(isWebAddress, 'must be an absolute http or https URL'))
+  .check(z.trim(), z.refine(isWebAddress, 'must be an absolute https URL'))
   .with(z.meta({ format: 'uri' }));
 
 /** The fields with an image, which a caller may have uploaded (lib/attempts/caller-images.ts). */

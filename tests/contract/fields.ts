@@ -26,7 +26,7 @@ export const texts = {
 };
 export const noNumber = 'must be a number';
 export const noList = 'must be a list';
-const noWebAddress = 'must be an absolute http or https URL';
+const noWebAddress = 'must be an absolute https URL';
 const noImage = 'must be base64 data, an absolute URL or a data URI';
 
 export const anyText: Row = {

@@ -26,7 +26,9 @@ for attempt in range(6):
     # An error with this link leaves open whether the task has started: its status tells.
     if link:
         break
-    wait = float(headers.get("retry-after") or (2**attempt if status >= 500 else 0))
+    # Only the gateway's own 429 has no error code, and passes soon.
+    passes = status >= 500 or (status == 429 and b'"error"' not in body)
+    wait = float(headers.get("retry-after") or (2**attempt if passes else 0))
     # A budget that is used up starts over at midnight.
     if not 0 < wait < 120:
         sys.exit(body.decode())
