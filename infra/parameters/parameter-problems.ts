@@ -75,13 +75,13 @@ function hasCloudFront(region: string): boolean {
   return !/^(?:cn|us-gov)-/.test(region);
 }
 
-function writesNoLogs(values: Values, region: string): boolean {
-  return conditionsOf(values).CountsDownloads && hasCloudFront(region) && !regionsOfLogs.has(region);
-}
-
-/** To S3, whose list leaves out the oldest. */
+/** To S3, whose list leaves out the oldest and the secret ones. */
 function isKnown(region: string): boolean {
-  return region === 'us-east-1' || Object.values<string>(BucketLocationConstraint).includes(region);
+  return (
+    /^us-iso/.test(region) ||
+    region === 'us-east-1' ||
+    Object.values<string>(BucketLocationConstraint).includes(region)
+  );
 }
 
 type Rules = Record<string, (values: Values, region: string) => unknown>;
@@ -123,11 +123,12 @@ const rules: Rules = {
   ...ownDistribution('webAclArn'),
   ...ownDistribution('accountDomainName'),
   'accessLogs must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.':
-    (given, region) => writesNoLogs(given, region) && isKnown(region),
-  'The region is unknown: check how it is spelled. If it is new, give accessLogs=off or downloadBaseUrl.': (
-    given,
-    region,
-  ) => writesNoLogs(given, region) && !isKnown(region),
+    (given, region) =>
+      conditionsOf(given).CountsDownloads &&
+      hasCloudFront(region) &&
+      isKnown(region) &&
+      !regionsOfLogs.has(region),
+  'The region is unknown: check how it is spelled.': (_, region) => !isKnown(region),
   'resultRoutes must be off, or left out, with notifications=direct: the service then learns no results.': (
     given,
   ) => given.resultRoutes === 'on' && given.notifications === 'direct',

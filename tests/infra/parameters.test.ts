@@ -234,7 +234,7 @@ describe('parameters together', () => {
     [/^loginOrigins needs accountDomainName: /, { loginOrigins: 'https://oauth2.example.com' }],
     [/^alarmTopicArn is needed with a noticeTopicArn: /, { noticeTopicArn: arn('sns', 'notices') }],
     [/^accessLogs must be off in this region, or downloadBaseUrl given: /, {}, 'eu-south-1'],
-    [/^The region is unknown: check how it is spelled\. /, {}, 'eu-wset-1'],
+    [/^The region is unknown: check how it is spelled\.$/, {}, 'eu-wset-1'],
     [/^downloadBaseUrl is needed in this region: /, {}, 'cn-north-1'],
   ])('are rejected with %s: %j', (sentence, values, place = region) => {
     expect(parameterProblems({ ...valid, ...values }, place, paid)).toEqual([
