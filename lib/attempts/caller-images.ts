@@ -73,7 +73,7 @@ async function withUrls<Body>(
   throw new ApiError('upload_needed', { details: (await Promise.all(details)).flat() });
 }
 
-const rule = `must be upload:<sha256 in 64 lowercase hexadecimal digits>:<bytes>, of at most ${maxBytes} bytes`;
+const rule = `must have at most ${maxBytes / 1_000_000} MB, as upload:<sha256 in 64 lowercase hexadecimal digits>:<bytes>`;
 const needed = 'PUT these bytes to upload_url within 15 minutes, then send the same request again';
 
 interface ImageField {
