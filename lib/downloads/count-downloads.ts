@@ -50,8 +50,10 @@ async function addUp(context: Context): Promise<void> {
     files += 1;
   });
   const { ended, lastDays } = await readCountedNodes(context);
-  for (const [nodeId, days] of counts)
-    lastDays[nodeId] = [lastDays[nodeId] ?? '', ...days.keys()].sort().at(-1) ?? '';
+  for (const [nodeId, days] of counts) {
+    const last = Object.hasOwn(lastDays, nodeId) ? (lastDays[nodeId] ?? '') : '';
+    lastDays[nodeId] = [last, ...days.keys()].sort().at(-1) ?? last;
+  }
   const changed: Key[] = [];
   await inParallel(Object.keys(lastDays).values(), atOnce, async (nodeId) => {
     const days = counts.get(nodeId) ?? new Map<string, never>();

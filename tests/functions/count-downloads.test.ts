@@ -98,32 +98,33 @@ test('names the bytes of a log, which the alarm adds up, whatever was requested'
 });
 
 test('counts each file once, however often its event comes or if it never does, and keeps the ETag', async () => {
-  const published = { sha256: 'a'.repeat(64), archive_key: 'archives/counted/1.0.0/id.zip' };
+  const published = { sha256: 'a'.repeat(64), archive_key: 'archives/constructor/1.0.0/id.zip' };
   const latest_version = { ...published, version: '1.0.0', status: 'NodeVersionStatusActive' };
-  await addNode('acme', 'counted', { latest_version });
-  await addVersion('acme', 'counted', '1.0.0', published);
-  const line = { stem: stemOf('counted', '1.0.0') };
+  await addNode('acme', 'constructor', { latest_version });
+  await addVersion('acme', 'constructor', '1.0.0', published);
+  const line = { stem: stemOf('constructor', '1.0.0') };
   const [first, second] = [await putLog(logOf(line, line)), await putLog(logOf(line))];
   await putLog(logOf(line, line, line, line));
-  const before = await storedNode('counted');
+  const before = await storedNode('constructor');
   await handler(eventOf(second, first, first), invocation);
   await handler(schedule, invocation);
   await handler(eventOf(first, second), invocation);
   await handler(schedule, invocation);
   const messages = await drainQueue(indexChanges, writeIndex as QueueHandler);
-  const file = await readText(soon(), nodePath('counted'));
+  const file = await readText(soon(), nodePath('constructor'));
   const { body } = await invoke(updateNode, 'update-node', {
-    path: { publisherId: 'acme', nodeId: 'counted' },
+    path: { publisherId: 'acme', nodeId: 'constructor' },
     body: {},
     headers: { authorization: bearer('olga') },
   });
 
   expect(messages).toBe(1);
+  expect(Object.entries((await readCountedNodes(soon())).lastDays)).toContainEqual(['constructor', day]);
   const runs = lines('sweep');
   expect(runs.slice(-2)).toMatchObject(
     [1, 0].map((sweep_findings) => ({ sweep: 'downloads', sweep_findings })),
   );
-  expect(await storedNode('counted')).toMatchObject({ revision: Number(before?.revision) + 1 });
+  expect(await storedNode('constructor')).toMatchObject({ revision: Number(before?.revision) + 1 });
   expect(body.downloads).toBe(7);
   expect(JSON.parse(String(file?.text))).toMatchObject({
     downloads: 7,
