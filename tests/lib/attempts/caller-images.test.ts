@@ -146,7 +146,7 @@ describe('an upload address', () => {
     });
   const nine = (bytes?: number) => Array.from({ length: 9 }, () => image(bytes));
 
-  test('is handed to no caller that is blocked or over its requests of a minute, and counts for no minute', async () => {
+  test('is handed to no caller that is blocked or over its requests of a minute, whatever its day has, and counts for no minute', async () => {
     const user = await spender({ requests_per_minute: 1 });
     for (let times = 0; times < 2; times += 1) expect((await ask(user, image(), image())).status).toBe(409);
     await pay(user);
@@ -156,6 +156,9 @@ describe('an upload address', () => {
 
     expect([over.body.error, blocked.body.error]).toEqual(['too_many_requests', 'caller_blocked']);
     expect([over, blocked].map(({ text }) => text.includes('upload_url'))).toEqual([false, false]);
+    const spent = await spender({ tasks_per_day: 1 });
+    await pay(spent);
+    expect((await ask(spent, image(), image())).status).toBe(409);
   });
 
   test('is handed out for 20 open uploads, again after 15 minutes', async () => {
