@@ -107,6 +107,7 @@ describe('a paid request that a provider takes', () => {
     expect(await usageOf(user)).toMatchObject([{ payment: 'taken', is_exact: false }]);
     const credits_counted = ceilings['text-to-video'];
     expect(lastRequestLine()).toMatchObject({ credits_counted, credits_are_ceiling: true });
+    expect(lastRequestLine()).not.toHaveProperty('credits');
   });
 });
 
@@ -164,6 +165,22 @@ describe('a paid request that is not taken', () => {
 function reply(credits: number): Misbehavior {
   return { kind: 'reply', fields: { credits }, without: ['task_id'] };
 }
+
+test('lists a caller under a day once, with its first request', async () => {
+  const user = await spender();
+  let listings = 0;
+  intercept(dynamodb, ({ input, send }) => {
+    listings += Number(JSON.stringify(input.Item ?? '').includes('"CALLER#'));
+    return send();
+  });
+  const counts: number[] = [];
+  for (let request = 1; request <= 2; request += 1) {
+    await pay(user);
+    counts.push(listings);
+  }
+
+  expect(counts).toEqual([1, 1]);
+});
 
 test('gives nothing back before a record says that its attempt was rejected', async () => {
   const user = await spender();
