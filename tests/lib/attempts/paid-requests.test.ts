@@ -7,6 +7,7 @@ import { dueAt } from '../../../lib/attempts/account.ts';
 import { type AttemptRecord, endAttempt } from '../../../lib/attempts/attempt.ts';
 import { Purchase } from '../../../lib/attempts/purchase.ts';
 import { reserve } from '../../../lib/attempts/reserve.ts';
+import { ApiError } from '../../../lib/errors.ts';
 import { dayCallerKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/dynamodb.ts';
 import { noon, stopDate } from '@node-registry/testing/clock';
@@ -193,20 +194,30 @@ test('gives nothing back before a record says that its attempt was rejected', as
   expect(countersOf(await accountOf(user))).toMatchObject({ credits: 74, tasks: 1 });
 });
 
-test('an attempt ends once, and the account follows the first to say so', async () => {
-  const user = await spender();
-  const [attempt, context] = [attemptOf(user), soon()];
-  const purchase = new Purchase(context, attempt);
-  await purchase.begin(undefined);
-  const before = await accountOf(user);
-  // A visit was first, and its write to the account was lost.
-  const end = { payment: 'unknown', credits: 50 } as const;
-  expect(await endAttempt(context, attempt, end)).toBe(true);
-  await purchase.taken({ taskId: 'a', credits: 1 });
+test.each<[string, recordTask: (() => Promise<void>) | undefined, (purchase: Purchase) => Promise<void>]>([
+  ['was taken', undefined, (purchase) => purchase.taken({ taskId: 'a', credits: 1 })],
+  [
+    'was not sent',
+    () => Promise.reject(new Error('not stored')),
+    (purchase) => purchase.failed(new ApiError('unavailable').with({ payment: 'rejected' })),
+  ],
+])(
+  'an attempt that %s ends once, and the account follows the first to say so',
+  async (_, recordTask, end) => {
+    const user = await spender();
+    const [attempt, context] = [attemptOf(user), soon()];
+    const purchase = new Purchase(context, attempt);
+    await purchase.begin(recordTask).catch(() => undefined);
+    const before = await accountOf(user);
+    // A visit was first, and its write to the account was lost.
+    const ended = { payment: 'unknown', credits: 50 } as const;
+    expect(await endAttempt(context, attempt, ended)).toBe(true);
+    await end(purchase);
 
-  expect(await usageOf(user)).toMatchObject([end]);
-  expect(await accountOf(user)).toEqual(before);
-});
+    expect(await usageOf(user)).toMatchObject([ended]);
+    expect(await accountOf(user)).toEqual(before);
+  },
+);
 
 test('the end of an attempt is written however often the table throttles, since a task was bought', async () => {
   // No wait between the tries.

@@ -67,12 +67,24 @@ describe('publishing a version', () => {
     expect(result.version).toEqual(kept);
     expect(requests).toEqual(['BatchGetItemCommand', 'TransactWriteItemsCommand']);
     expect(String((await storedVersion('again'))?.pending_since) >= began).toBe(true);
+    // A finalizer that read it before writes nothing.
+    expect(await storedVersion('again')).toMatchObject({ revision: 3 });
   });
 
-  test('keeps the tags of an admin when a member resumes the version', async () => {
+  test('replaces no version that becomes active right before its write', async () => {
+    await publish('arrived');
+    const active = { status: 'NodeVersionStatusActive' };
+    beforeNext(dynamodb, /^Transact/, () => setFields(nodeVersionKey('arrived', '1.0.0'), active));
+
+    await expect(publish('arrived')).rejects.toMatchObject({ code: 'version_exists' });
+    expect(await storedVersion('arrived')).toMatchObject(active);
+  });
+
+  test('keeps the tags of an admin when a member or a token alone resumes the version', async () => {
     const version = { tags_admin: ['safe'], version: VersionLabel.parse('1.0.0') };
     await publish('words-of-an-admin', { version, caller: { userId: 'ada', isAdmin: true } });
     await publish('words-of-an-admin', { caller: { userId: 'mats', isAdmin: false } });
+    await publish('words-of-an-admin');
 
     expect(await storedVersion('words-of-an-admin')).toMatchObject({ tags_admin: ['safe'] });
   });
