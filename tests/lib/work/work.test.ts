@@ -74,12 +74,15 @@ describe('a try', () => {
     expect(await stored(item)).toMatchObject({ tries: 1 });
   });
 
-  test('does not begin if the item is gone or owes nothing', async () => {
-    const [gone, ended] = [await owing(), await owing()];
+  test('does not begin if the item is gone, or owes nothing or other work', async () => {
+    const [gone, ended, moved] = [await owing(), await owing(), await owing()];
     await write(soon(), deleting(keyOf(gone), [['pk', 'exists']]));
     await write(soon(), updating<Owing>(keyOf(ended), owesNothing, always));
+    await write(soon(), updating<Owing>(keyOf(moved), owe('extract', moved, 'ada'), always));
 
     expect(await run('done')).toEqual([]);
+    const superseded = { level: 'info', outcome: 'superseded' };
+    expect(lines('work')).toMatchObject([superseded, superseded, superseded]);
   });
 
   test('that makes progress is not counted, and continues soon in its group', async () => {
