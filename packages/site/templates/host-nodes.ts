@@ -2,7 +2,7 @@ import type { HostNode } from '@node-registry/registry-rules/schemas/host-node';
 import type { IndexedHostNodes } from '@node-registry/registry-rules/schemas/index-files';
 import { type Content, html, type Markup } from './markup.ts';
 import { readHostNode, type Value } from './read-host-node.ts';
-import { badge, countOf, foreign, hueOf as hueOfText } from './text.ts';
+import { badge, countOf, foreign, hueOf as hueOfText, numberOf } from './text.ts';
 
 /** The host's usual colors, in steps of 15 degrees; other types get one from their name. */
 const hues: Record<string, number> = {
@@ -24,22 +24,39 @@ const hues: Record<string, number> = {
 };
 const maxShown = 300;
 const maxCards = 60;
+/** 25 host nodes whose return types are 80,000 commas each would have a page of 128 MB. */
+const maxValues = 100;
+const maxCardCharacters = 1_000_000;
 
 /** Banned ones aren't listed, and deprecated ones are folded: the contract hides them. */
 export function hostNodeSection(file: IndexedHostNodes | undefined): { count: number; content: Content } {
   const nodes = (file?.host_nodes ?? []).filter(({ policy }) => policy !== 'HostNodePolicyBanned');
   const current = nodes.filter(({ deprecated }) => !deprecated);
   const deprecated = nodes.filter((node) => node.deprecated);
-  const others = current.slice(maxCards).map(nameLine);
+  const cards = cardsOf(current.slice(0, maxCards));
+  const others = current.slice(cards.length).map(nameLine);
   const content = html`<p class="quiet">${foreign(sentenceOf(file, nodes))}</p>
-${current.length > 0 && html`<ul class="plain host-nodes">${current.slice(0, maxCards).map(hostNodeCard)}</ul>`}
+${current.length > 0 && html`<ul class="plain host-nodes">${cards}</ul>`}
 ${others.length > 0 && html`<details class="rest"><summary>${countOf(others.length, 'more host node')}, by name</summary><ul class="plain rows">${others}</ul></details>`}
 ${deprecated.length > 0 && html`<details class="rest"><summary>${countOf(deprecated.length, 'deprecated host node')}</summary><ul class="plain rows">${deprecated.map(nameLine)}</ul></details>`}`;
   return { count: nodes.length, content };
 }
 
+/** As many as fit. */
+function cardsOf(nodes: readonly HostNode[]): Markup[] {
+  const cards: Markup[] = [];
+  let characters = 0;
+  for (const node of nodes) {
+    if (characters > maxCardCharacters) break;
+    const card = hostNodeCard(node);
+    characters += card.text.length;
+    cards.push(card);
+  }
+  return cards;
+}
+
 function nameLine({ host_node_name = '', display_name, conditional }: HostNode): Markup {
-  return html`<li><code>${foreign(host_node_name)}</code> ${display_name && foreign(display_name)} ${conditional && conditionally}</li>`;
+  return html`<li><code>${foreign(host_node_name)}</code> ${display_name && foreign(cut(display_name))} ${conditional && conditionally}</li>`;
 }
 
 function sentenceOf(file: IndexedHostNodes | undefined, nodes: readonly HostNode[]): string {
@@ -72,7 +89,7 @@ function hostNodeCard(node: HostNode): Markup {
   return html`<li class="host-node">
 <div class="head"><h3>${foreign(cut(node.display_name || name))}</h3>${states}</div>
 <div class="sockets">${socketList('Inputs', inputs)}${socketList('Outputs', outputs)}</div>
-${widgets.length > 0 && html`<ul class="widgets" aria-label="Widgets">${widgets.map(widgetRow)}</ul>`}
+${widgets.length > 0 && html`<ul class="widgets" aria-label="Widgets">${rowsOf(widgets, widgetRow)}</ul>`}
 ${isUnknown && html`<p class="quiet">Its inputs and outputs are not known.</p>`}
 ${node.conditional && html`<p class="quiet">${conditionally}</p>`}
 ${openList(node.left_open ?? [])}
@@ -92,7 +109,12 @@ function openList(open: readonly string[]): Markup | undefined {
 
 function socketList(label: string, sockets: readonly Value[]): Markup | undefined {
   if (sockets.length === 0) return undefined;
-  return html`<ul class="${label.toLowerCase()}" aria-label="${label}">${sockets.map(socketRow)}</ul>`;
+  return html`<ul class="${label.toLowerCase()}" aria-label="${label}">${rowsOf(sockets, socketRow)}</ul>`;
+}
+
+function rowsOf(values: readonly Value[], rowOf: (value: Value) => Markup): Content {
+  const more = values.length - maxValues;
+  return [...values.slice(0, maxValues).map(rowOf), more > 0 && html`<li>${numberOf(more)} more</li>`];
 }
 
 function socketRow({ name, type, isOptional, isList }: Value): Markup {

@@ -66,7 +66,13 @@ function listOf(text: string | undefined): string[] {
 }
 
 function shown(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  if (typeof value === 'string') return value;
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    // JSON may nest deeper than it can be written again.
+    return '…';
+  }
 }
 
 function recordOf(value: unknown): Record<string, unknown> {

@@ -132,6 +132,29 @@ describe('the page of a node', () => {
     expect(shown).toMatch(/mode one of at least 2.*newer one of at least 3.*other one of 1/s);
   });
 
+  test.each<[string, HostNode]>([
+    ['outputs', { return_types: ','.repeat(79_999) }],
+    ['inputs', { input_types: `{"required":{${Array.from({ length: 9_000 }, (_, at) => `"${at}":0`)}}}` }],
+    [
+      'widgets',
+      { input_types: `{"required":{${Array.from({ length: 7_000 }, (_, at) => `"${at}":"INT"`)}}}` },
+    ],
+    ['long texts', { return_types: `["${Array(250).fill('<'.repeat(300)).join('","')}"]` }],
+    ['brackets', { input_types: `{"required":{"a":[[${'['.repeat(39_000)}${']'.repeat(39_000)}]]}}` }],
+  ])('has less than 3 MB for 60 host nodes with 80,000 bytes of %s each', (_, fields) => {
+    const many = Array.from({ length: 60 }, (_, at) => ({ host_node_name: `Node ${at}`, ...fields }));
+    const page = pageOf('a', {}, many);
+
+    expect(page.length).toBeLessThan(3_000_000);
+    expect(many.filter(({ host_node_name: name }) => !page.includes(`>${name}<`))).toEqual([]);
+  });
+
+  test('counts the values of a host node that it does not draw', () => {
+    const hostNode = { host_node_name: 'Mix', return_types: Array(1_234).fill('IMAGE').join(',') };
+
+    expect(plain(hostNodesOf(hostNode))).toMatch(/(?:IMAGE +){100}1,134 more /);
+  });
+
   test.each([
     [undefined, 'has not said which packages it needs'],
     [[], 'It needs no other packages'],
