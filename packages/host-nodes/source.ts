@@ -7,11 +7,14 @@ export interface Source {
   lines: readonly string[];
 }
 
-/** Syntax that the parser rejects, `del a, b,` and `match a, b:`, and an equivalent with brackets. */
+/**
+ * Syntax that the parser rejects, `del a, b,` and `match a, b:`, and an equivalent with brackets. Each is for a
+ * single line, which may be as long as a file, and reads its letters a few times at most.
+ */
 const rewritings: readonly [pattern: RegExp, same: string][] = [
-  [/^([ \t]*del[ \t][^#\n;]*?)[ \t]*,[ \t]*(#.*)?$/gm, '$1 $2'],
+  [/^([ \t]*del[ \t][^#;]*),[ \t]*(#.*)?$/, '$1 $2'],
   [
-    /^([ \t]*(?:match|case|for[ \t][^#'":]+[ \t]in))[ \t]+([^#'"(:[{]*,[^#'":]*):([ \t]*(?:#.*)?)$/gm,
+    /^([ \t]*(?:match|case|for[ \t](?:(?![ \t]in[ \t])[^#'":])+[ \t]in))[ \t]([^#'"(,:[{]*,[^#'":]*):([ \t]*(?:#.*)?)$/,
     '$1 ($2):$3',
   ],
 ];
@@ -30,7 +33,8 @@ function parseBody(text: string): readonly StmtNode[] {
   } catch (error) {
     // The parser recurses for every bracket, so a few hundred are enough.
     if (error instanceof RangeError) throw new Error('its code nests too deeply', { cause: error });
-    const rewritten = rewritings.reduce((code, [pattern, same]) => code.replaceAll(pattern, same), text);
+    const rewrite = (line: string) => rewritings.reduce((code, [from, to]) => code.replace(from, to), line);
+    const rewritten = text.split('\n').map(rewrite).join('\n');
     if (rewritten === text) throw error;
     return parse(rewritten).body;
   }

@@ -61,6 +61,8 @@ export const hostilePacks: Record<string, PackFiles | string> = {
   'a power of powers': 'x = 9 ** 9 ** 9 ** 9',
   'a shift by a billion': 'x = 1 << 10 ** 9',
   'a factorial': 'x = 1\nfor i in range(1, 10 ** 9):\n    x *= i',
+  'a text of digits that is no number': 'x = float("0" * 900_000 + "x")',
+  'digits in groups of three': 'x = 2 ** 4095\nwhile True: f"{x:,}"',
   'a number of a million digits': 'x = int("9" * 999_999)',
   'a literal of a million digits': `x = ${'9'.repeat(500_000)}`,
   'a loop without end': 'while True:\n    pass',
@@ -117,6 +119,7 @@ export const hostilePacks: Record<string, PackFiles | string> = {
     'a.py': 'def __getattr__(n):\n    from . import a\n    return getattr(a, n)',
   },
   'a file of two million characters': `x = 1\n${'# comment\n'.repeat(200_000)}`,
+  'lists without brackets in a file that is not Python': `(\n${'for a in b, c\n'.repeat(60_000)}del ${' '.repeat(100_000)}`,
   'more code than is read': Object.fromEntries([
     ['__init__.py', Array.from({ length: 40 }, (_, index) => `from . import m${index}`).join('\n')],
     ...Array.from({ length: 40 }, (_, index) => [`m${index}.py`, 'x = [1, 2, 3]\n'.repeat(60_000)]),

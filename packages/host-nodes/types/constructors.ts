@@ -82,7 +82,7 @@ function float(machine: Machine, value: Value): Value {
   if (text === undefined) return new Unknown('a number of unknown origin');
   if (/^[-+]?(?:inf|infinity)$/.test(text)) return text.startsWith('-') ? -Infinity : Infinity;
   if (text === 'nan') return Number.NaN;
-  return /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/.test(text) && text.length < 100
+  return text.length < 100 && /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/.test(text)
     ? Number(text)
     : raise('ValueError', 'invalid literal for float()');
 }

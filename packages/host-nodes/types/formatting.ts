@@ -32,6 +32,8 @@ export function formatValue(machine: Machine, value: Value, spec: string): strin
   }
   const digits = digitsIn(machine, known, kind, places);
   if (digits === undefined) return undefined;
+  // Each digit looks at all that follow.
+  if (comma) machine.budget.spend((digits.length ** 2) >> 6);
   const grouped = comma ? digits.replace(/\d(?=(?:\d{3})+(?!\d))(?<!\..*)/g, '$&,') : digits;
   const signed = grouped.startsWith('-') || sign === '-' ? grouped : sign + grouped;
   return pad(signed, align ?? (zero ? '=' : '>'), fill ?? (zero || ' '));
