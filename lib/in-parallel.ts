@@ -21,6 +21,24 @@ export async function inParallel<Item>(
   await allEnded(Array.from({ length: atOnce }, worker));
 }
 
+/** Runs work that many may ask for, at most `limit` at a time. */
+export function atMost(limit: number) {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (running >= limit) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      // Its place goes to the one that has waited longest.
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  };
+}
+
 /** A list in parts of at most this many items. */
 export function inParts<Item>(items: readonly Item[], size: number): Item[][] {
   const count = Math.ceil(items.length / size);

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { type Context, untilDeadline } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { atMost } from '../in-parallel.ts';
 import { isObject, parseObject } from '../json.ts';
 import { bucketName, s3, statusOf } from './bucket.ts';
 
@@ -16,6 +17,8 @@ import { bucketName, s3, statusOf } from './bucket.ts';
 
 /** Writers mostly wait for S3. */
 export const maxFilesAtOnce = 8;
+/** A version’s host nodes may take 25 MB of memory: eight of each of eight nodes would take more than there is. */
+export const withHostNodes = atMost(maxFilesAtOnce);
 const maxAttempts = 12;
 const pauseMs = 25;
 /** The distribution caches a file this long, then the browser as long: bans show after up to a minute. */

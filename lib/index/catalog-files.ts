@@ -1,4 +1,4 @@
-import { json, maxFilesAtOnce, readFile, refreshFile } from '../bucket/public-file.ts';
+import { json, maxFilesAtOnce, readFile, refreshFile, withHostNodes } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { allEnded, inParallel } from '../in-parallel.ts';
 import { hostNodesFile, nodeFile } from './node-files.ts';
@@ -73,7 +73,7 @@ export function refreshPiece(
     const lines = new Map(current?.nodes.map((line) => [foldNodeId(String(line.id)), line]));
     const named = new Set([...nodeIds.map(foldNodeId), ...(andOthers ? lines.keys() : [])]);
     await inParallel(named.values(), maxFilesAtOnce, async (nodeId) => {
-      const line = await readLine(context, nodeId);
+      const line = await withHostNodes(() => readLine(context, nodeId));
       if (line) lines.set(nodeId, line);
       else lines.delete(nodeId);
     });

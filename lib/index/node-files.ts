@@ -1,7 +1,7 @@
 import { readReadme } from '../archives/readme.ts';
 import { findObject } from '../bucket/bucket.ts';
 import { archiveKey } from '../bucket/object-keys.ts';
-import { json, readFile, refreshFile } from '../bucket/public-file.ts';
+import { json, readFile, refreshFile, withHostNodes } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { eachVersion, isDownloadable, isOffered, nodeVersionView } from '../registry/node-versions.ts';
 import { nodeView } from '../registry/nodes.ts';
@@ -125,7 +125,7 @@ export function refreshHostNodes(
     const entries = await storedHostNodes(context, version.node_id, version.version);
     return indexedHostNodes(version, entries, hostNodeBansRecord(bans));
   };
-  return refreshFile(context, hostNodesFile(nodeId, label), next, onlyIfDifferent);
+  return withHostNodes(() => refreshFile(context, hostNodesFile(nodeId, label), next, onlyIfDifferent));
 }
 
 /**

@@ -1,5 +1,12 @@
 import { hash } from 'node:crypto';
-import { maxFilesAtOnce, type PublicFile, readFile, readText, refreshFile } from '../bucket/public-file.ts';
+import {
+  maxFilesAtOnce,
+  type PublicFile,
+  readFile,
+  readText,
+  refreshFile,
+  withHostNodes,
+} from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { inParallel } from '../in-parallel.ts';
 import { listVersions } from '../registry/node-versions.ts';
@@ -61,7 +68,7 @@ export async function refreshPages(
       // The state that the pages of the versions have by now: a change made meanwhile finds another one here.
       return { state, html: nodePage(site, { node, hostNodes, readme }, label) };
     };
-    const outcome = await refreshFile(context, pageFile(path), next, onlyIfDifferent);
+    const outcome = await withHostNodes(() => refreshFile(context, pageFile(path), next, onlyIfDifferent));
     if (outcome === 'written') written.push(path);
   };
   const others = known === state ? [] : await listVersions(context, nodeId);

@@ -4,7 +4,14 @@ import { handler } from '../../functions/write-index.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import * as paths from '@node-registry/registry-rules/index-paths';
 import type { PublicVersion } from '@node-registry/registry-rules/schemas/index-files';
-import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
+import {
+  hostNodeKey,
+  type Key,
+  nodeKey,
+  nodeVersionKey,
+  ownedNodeKey,
+  publisherKey,
+} from '../../lib/store/keys.ts';
 import { drainQueue, eventOf } from '../../tools/local/consume-queue.ts';
 import { admin } from '../support/admin.ts';
 import { readIndexFile as read } from '../support/bucket-objects.ts';
@@ -21,6 +28,7 @@ import {
   linesOf,
   own,
   page,
+  published,
 } from '../support/index-nodes.ts';
 import { indexChanges } from '../support/queue.ts';
 import { addPublisher, addVersion, putItem, setFields } from '../support/registry.ts';
@@ -102,6 +110,35 @@ describe('writeIndex, while others write or S3 fails', () => {
     await followOnce(nodeKey(large));
     expect(await shown()).toEqual([]);
     expect(await drainQueue(indexChanges, async () => undefined)).toBe(0);
+  });
+
+  test('has the host nodes of at most eight versions in memory, of however many nodes', async () => {
+    const keys: Key[] = [];
+    const ids = ['crowd-1', 'crowd-2', 'crowd-3', 'crowd-4'];
+    for (const id of ids) {
+      await addPublishedNode(id);
+      for (const label of ['1.0.1', '1.0.2', '1.0.3']) await addVersion('acme', id, label, published);
+      keys.push(...['1.0.0', '1.0.1', '1.0.2', '1.0.3'].map((label) => hostNodeKey(id, label, 'Mix')));
+    }
+    const allNodes = Promise.withResolvers<void>();
+    const written = new Set<unknown>();
+    const open: number[] = [0];
+    intercept(s3(), async ({ command, input: { Key }, send }) => {
+      if (String(Key).endsWith('/host-nodes.json')) {
+        open.push((open.at(-1) ?? 0) + 1);
+        // Each node's own file is written before.
+        await allNodes.promise;
+        return send().finally(() => open.push((open.at(-1) ?? 0) - 1));
+      }
+      const output = await send();
+      if (command === 'PutObjectCommand' && ids.some((id) => Key === nodePath(id))) written.add(Key);
+      if (written.size === ids.length) allNodes.resolve();
+      return output;
+    });
+    await followOnce(...keys);
+
+    expect(open.length).toBeGreaterThan(4 * keys.length);
+    expect(Math.max(...open)).toBeLessThanOrEqual(8);
   });
 
   test.each([404, 409, 412])(
