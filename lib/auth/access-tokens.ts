@@ -75,7 +75,7 @@ function isRequired(access: Access): boolean {
   return config.tokens()[access.userUnless] === 'required';
 }
 
-const bearer = /^Bearer +(.+?) *$/i;
+const bearer = /^Bearer +([^ ](?:.*[^ ])?) *$/i;
 const otherScheme = /^(?!Bearer )[\w-]+ +\S/i;
 
 /** The token of an Authorization header with any scheme. Undefined if there is none. */

@@ -97,7 +97,7 @@ function isSet(value: unknown, sent: unknown): boolean {
 }
 
 /** As in JSON, with or without a sign and digits before the point. */
-const decimal = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i;
+const decimal = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i;
 
 /** A price in whole credits, from a number or a string, rounded up; undefined if there is no price. */
 export function readCredits(value: unknown): number | undefined {

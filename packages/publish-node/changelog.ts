@@ -1,6 +1,6 @@
 import { normalizeVersion } from '@node-registry/registry-rules/version-label';
 
-const heading = /^(#{1,6})[ \t]+(.*)$/;
+const heading = /^(#{1,6})[ \t](.*)/;
 const maxLines = 20_000;
 
 /** The part of a change log on a version: below its heading, up to the next one that is not deeper. */

@@ -189,7 +189,7 @@ function rulesIn(folder: string, text: string, macros: Set<string>, effort: Effo
   effort.spend('patternBytes', text.length);
   const lines = text.split('\n').map((line) => {
     const [, quoted, plain = '', attributes = ''] =
-      /^[\uFEFF \t\r]*(?:"((?:\\.|[^"\\])*)"|([^ \t\r]+))[ \t\r]+(.*)$/s.exec(line) ?? [];
+      /^[\uFEFF \t\r]*(?:"((?:\\.|[^"\\])*)"|([^ \t\r\uFEFF][^ \t\r]*))[ \t\r]+(.*)$/s.exec(line) ?? [];
     return {
       name: quoted === undefined ? plain : unquoted(quoted),
       attributes: attributes.split(/[ \t\r]+/),

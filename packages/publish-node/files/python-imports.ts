@@ -24,8 +24,7 @@ export interface ImportProblem extends Problem {
 const maxBytes = 1_000_000;
 const inert =
   /"""(?:\\.|[^\\])*?(?:"""|$)|'''(?:\\.|[^\\])*?(?:'''|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|#[^\n]*|\\\r?\n/gs;
-const statement =
-  /[ \t]*(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(\([^()]*\)|[^\n;]*)|import[ \t]+([^\n;]+))/y;
+const statement = /[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(\([^()]*\)|[^\n;]*)|import[ \t]+([^\n;]+))/y;
 const guard = /^\s*(?:try|except)\b|TYPE_CHECKING|__name__|\bsuppress\(/;
 
 function importsIn(text: string): Import[] {

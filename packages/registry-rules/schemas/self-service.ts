@@ -23,7 +23,7 @@ export const profileFields = {
 };
 
 const matching = (maxLength: number, pattern: RegExp, message: string) =>
-  z.string().check(z.maxLength(maxLength), z.regex(pattern, message));
+  z.string().check(z.maxLength(maxLength, { abort: true }), z.regex(pattern, message));
 const issuer = matching(500, /^https?:\/\/\S+$/, 'must be the URL of an issuer');
 const repository = matching(300, /^[\w.-]+(?:\/[\w.-]+)+$/, 'must be an owner and a repository');
 const workflow = matching(300, /^\S+\.ya?ml$/, 'must be the name of a file that ends in .yml or .yaml');

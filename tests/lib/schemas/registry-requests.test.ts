@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { HostNodeName, NodeId, PublisherId } from '@node-registry/registry-rules/names';
+import { trustFields } from '@node-registry/registry-rules/schemas/self-service';
 import type * as z from 'zod/mini';
 import { issueDetails } from '../../../lib/http/read-request.ts';
 
@@ -34,6 +35,8 @@ test.each([
   ['host node name', HostNodeName, [''], 'must have at least 1 character'],
   ['host node name', HostNodeName, ['x'.repeat(201)], 'must have at most 200 characters'],
   ['host node name', HostNodeName, ['a\ud83d'], 'must be valid Unicode'],
+  // The form of a long text isn't looked at: that can take the square of its length.
+  ['reusable workflow', trustFields.job_workflow, ['.yml@s'.repeat(84)], 'must have at most 500 characters'],
 ] as const)('reads a %s: %#', (_, schema, names, issue) => {
   for (const name of names)
     expect([name, issuesIn(schema, name)]).toEqual([name, issue ? [`body ${issue}`] : []]);
