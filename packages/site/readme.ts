@@ -236,7 +236,7 @@ function decoded(whole: string): string {
   const name = whole.replace(/^&|;$/g, '');
   const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
   if (name.startsWith('#')) return code <= 0x10ffff ? String.fromCodePoint(code) : '';
-  return named[name] ?? whole;
+  return (Object.hasOwn(named, name) ? named[name] : undefined) ?? whole;
 }
 
 /** The value of an attribute. It is escaped again as a whole, so an unknown name stays as written. */

@@ -48,7 +48,8 @@ const hosts: Record<string, Host> = {
  */
 export function sourceOf({ repository, version }: ReadmePlace): Source | undefined {
   const url = URL.parse(webAddress(repository) ?? '');
-  const host = url?.protocol === 'https:' ? hosts[url.hostname] : undefined;
+  const host =
+    url?.protocol === 'https:' && Object.hasOwn(hosts, url.hostname) ? hosts[url.hostname] : undefined;
   if (!url || !host) return undefined;
   const [path = '', rest = ''] = url.pathname.split(host.folder);
   const root = `https://${url.hostname}${path.replace(/(?:\.git)?\/*$/, '')}`;

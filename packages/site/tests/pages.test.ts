@@ -275,6 +275,7 @@ describe('a README', () => {
     ['<div>1 < 2</div>', '<div>1 &lt; 2</div>'],
     ['<svg><style><img onerror=x></style></svg><script>x</script><!-- y -->z', '<p>z</p>\n'],
     ['Use <style> and <svg onload=x> **well**', '<p>Use  and  <strong>well</strong></p>\n'],
+    ['<p title="&constructor; &copy;">a', '<p title="&amp;constructor; &amp;copy;">a</p>'],
     ["<p title='\"onmouseover=x'>a", '<p title="&quot;onmouseover=x">a</p>'],
     ['a &#x202e;gnp.exe &rlm;\u202e &lt;b&gt;', '<p>a gnp.exe  &lt;b&gt;</p>\n'],
     ['`<img onerror>`', '<p><code>&lt;img onerror&gt;</code></p>\n'],
@@ -306,6 +307,7 @@ describe('a README', () => {
     ['https://codeberg.org/a/b/src/tag/v1.0.0', '<img src="https://codeberg.org/a/b/raw/tag/v1.0.0/a.png"'],
     ['https://github.com/acme/blend/tree/main', '<a href="https://github.com/acme/blend/blob/HEAD/a.png"'],
     ['https://code.example/acme/blend', '<p>p</p>'],
+    ['https://constructor/acme/blend', '<p>p</p>'],
   ])('links a picture of %s, and shows only one of the version', (repository, expected) => {
     const version = { version: '1.0.0' };
 
