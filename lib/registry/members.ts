@@ -19,7 +19,7 @@ import {
   type TrustRecord,
   trustRecord,
 } from './records.ts';
-import { credentialsIn, isCounting, isUsable } from './tokens.ts';
+import { credentialsIn, ending, isCounting, isUsable } from './tokens.ts';
 import { isTrusted } from './trusts.ts';
 
 /* Members of a publisher. */
@@ -66,20 +66,21 @@ interface Removed {
   remaining: Credentials;
 }
 
+/** A transaction has at most 100 writes. */
+const maxEnded = 90;
+
 /** Removes a member, with all that the member made: tokens, trusts and invitations end in the same transaction. */
-export function removeMember(
+export async function removeMember(
   context: Context,
   by: Actor,
   publisherId: string,
   userId: string,
-  {
-    force,
-    of = { action: 'member remove', subject: userId },
-  }: Force & { of?: { action: string; subject: string } } = {},
+  options: Force & { of?: { action: string; subject: string } } = {},
 ): Promise<Changed<Removed>> {
+  const { force, of = { action: 'member remove', subject: userId } } = options;
   const action = 'userId' in by && by.userId === userId ? 'leave publisher' : 'change member';
   const about = { publisherId, action, reads: credentialsIn } as const;
-  return changeOf(context, by, about, (publisher, found, { now }) => {
+  const { result, changed } = await changeOf(context, by, about, (publisher, found, { now }) => {
     if (!memberOf(publisher, userId)) {
       const message = `The publisher "${publisher.id}" has no member "${userId}".`;
       throw new ApiError('not_found', { message });
@@ -92,14 +93,19 @@ export function removeMember(
     const trusts = found.trusts.map(trustRecord).filter(isTrusted);
     const credentials: CredentialRecord[] = [...tokens, ...trusts];
     const invitations = found.invitations.map((item: Item) => invitationRecord(item)).filter(isOwn);
-    const revoked_at = new Date(now).toISOString();
+    const change = { of: publisher, ...of };
+    const ends = [
+      ...credentials.filter(isOwn).map((each) => ending(each, now)),
+      ...invitations.map((each) => deleting(each, present)),
+    ];
+    // A merge adds up what the member made in both, and what ended lately counts as well.
+    if (ends.length > maxEnded) return { change, writes: ends.slice(0, maxEnded), result: undefined };
     return {
-      change: { of: publisher, ...of },
+      change,
       writes: [
         updating(publisher, { members }, onRevision(publisher)),
         unlisting(userId, publisher.id),
-        ...credentials.filter(isOwn).map((each) => updating(each, { revoked_at }, onRevision(each))),
-        ...invitations.map((each) => deleting(each, present)),
+        ...ends,
       ],
       result: {
         publisher: withChanges(publisher, { members }),
@@ -111,4 +117,5 @@ export function removeMember(
       },
     };
   });
+  return result ? { result, changed } : removeMember(context, by, publisherId, userId, options);
 }

@@ -97,6 +97,8 @@ export interface CredentialRecord extends Stored {
   created_at: string;
   last_used_at?: string;
   revoked_at?: string;
+  /** In seconds, for DynamoDB. */
+  ttl?: number;
 }
 
 export interface TokenRecord extends CredentialRecord {
@@ -104,8 +106,6 @@ export interface TokenRecord extends CredentialRecord {
   description?: string | undefined;
   expires_at: string;
   node_id?: string | undefined;
-  /** In seconds, for DynamoDB. */
-  ttl?: number;
 }
 
 /** The CI jobs that may publish. The ids are those of the first job that did. */

@@ -27,10 +27,12 @@ interface NewToken extends Pick<TokenRecord, 'label' | 'description' | 'node_id'
   publisherId: string;
 }
 
-/** All that one member made ends in one transaction with the membership, so there is a bound. */
 const maxMade = 25;
-/** A version waits for its upload for a day, and its token counts until then. */
+/** With those that ended: who ends one, or removes a member, reads them all. */
+const maxKept = 1000;
 const keptSeconds = 30 * 24 * 60 * 60;
+/** A version waits for its upload for a day, and what it was published with counts until then. */
+const countingMs = 2 * dayMs;
 
 /** The token is shown once. */
 export async function createToken(
@@ -41,7 +43,7 @@ export async function createToken(
 ): Promise<{ record: TokenRecord; token: string }> {
   const made = { publisherId, action: 'create token' as const, reads: credentialsIn };
   const { result } = await changeOf(context, by, made, (publisher, { tokens }, { id, now }) => {
-    const made_by = makerOf(by, tokens.map(tokenRecord).filter(isUsable));
+    const made_by = makerOf(by, tokens.map(tokenRecord), isUsable);
     const record: TokenRecord = {
       ...personalAccessTokenKey(publisher.id, hashPersonalAccessToken(token)),
       ...fields,
@@ -65,12 +67,23 @@ export function standing(publisher: PublisherRecord): Write {
 }
 
 /** The member id of who makes another credential, of which a member may have some; undefined for the operator. */
-export function makerOf(by: Actor, usable: readonly CredentialRecord[]): string | undefined {
-  const made_by = 'operator' in by ? undefined : memberIdOf(by.userId);
-  if (made_by === undefined || usable.filter((each) => each.made_by === made_by).length < maxMade)
-    return made_by;
-  const message = `A member may have ${maxMade} of these at a time. End one first.`;
-  throw new ApiError('too_many_requests', { message });
+export function makerOf<Record extends CredentialRecord>(
+  by: Actor,
+  all: readonly Record[],
+  works: (record: Record) => boolean,
+): string | undefined {
+  if ('operator' in by) return undefined;
+  const made_by = memberIdOf(by.userId);
+  const own = all.filter((each) => each.made_by === made_by);
+  if (own.filter(works).length >= maxMade) {
+    const message = `A member may have ${maxMade} of these at a time. End one first.`;
+    throw new ApiError('too_many_requests', { message });
+  }
+  if (own.filter(({ ttl = Number.POSITIVE_INFINITY }) => ttl * 1000 > Date.now()).length >= maxKept) {
+    const message = `A member may make ${maxKept} of these in a few days. Use one that works, or try again tomorrow.`;
+    throw new ApiError('too_many_requests', { message });
+  }
+  return made_by;
 }
 
 /** What people may have made at a publisher, and what lets others in. */
@@ -89,7 +102,7 @@ export function isUsable({ revoked_at, expires_at }: TokenRecord): boolean {
 
 /** Whether a version may still become active with it. */
 export function isCounting({ revoked_at, expires_at }: TokenRecord): boolean {
-  return revoked_at === undefined && Date.parse(expires_at) > Date.now() - 2 * dayMs;
+  return revoked_at === undefined && Date.parse(expires_at) > Date.now() - countingMs;
 }
 
 /** The tokens of a publisher, revoked ones included, oldest first. */
@@ -109,11 +122,11 @@ export function revokeToken(
   publisherId: string,
   id: string,
 ): Promise<Changed<string>> {
-  const ending = { publisherId, action: 'revoke token', entry: 'token revoke', id } as const;
+  const ended = { publisherId, action: 'revoke token', entry: 'token revoke', id } as const;
   return endCredential(
     context,
     by,
-    ending,
+    ended,
     ({ tokens }) => tokens.map(tokenRecord),
     ({ label }) => label,
   );
@@ -121,25 +134,32 @@ export function revokeToken(
 
 type Credentials = Found<ReturnType<typeof credentialsIn>>;
 
-interface Ending {
+interface Ended {
   publisherId: string;
   action: 'revoke token' | 'end trust';
   entry: `${'token' | 'trust'} ${string}`;
   id: string;
 }
 
-/** It stays, so that what was published with it and waits for an upload never becomes active. */
+/** It stays for a while, or for good if the operator made it: what was published with it and waits never becomes active. */
+export function ending(record: CredentialRecord, now: number): Write {
+  const revoked_at = new Date(now).toISOString();
+  const { made_by, ttl = Number.POSITIVE_INFINITY } = record;
+  const until = made_by && { ttl: Math.min(ttl, Math.ceil((now + countingMs) / 1000)) };
+  return updating<CredentialRecord>(record, { revoked_at, ...until }, onRevision(record));
+}
+
 export function endCredential<Record extends CredentialRecord>(
   context: Context,
   by: Actor,
-  { entry, id, ...ending }: Ending,
+  { entry, id, ...ended }: Ended,
   all: (found: Credentials) => Record[],
   describe: (record: Record) => string,
 ): Promise<Changed<string>> {
   const find = (found: Credentials) => all(found).find((each) => each.id === id);
   const about = (found: Credentials) => ({ madeBy: find(found)?.made_by });
   const reads = credentialsIn;
-  return changeOf(context, by, { ...ending, reads, about }, (publisher, found, { now }) => {
+  return changeOf(context, by, { ...ended, reads, about }, (publisher, found, { now }) => {
     const record = find(found);
     const message = `The publisher "${publisher.id}" has no ${entry.split(' ')[0]} with the id "${id}".`;
     if (!record) throw new ApiError('not_found', { message });
@@ -147,7 +167,7 @@ export function endCredential<Record extends CredentialRecord>(
     const revoked_at = new Date(now).toISOString();
     return {
       change: { of: publisher, action: entry, subject: id, detail: describe(record) },
-      writes: [updating<CredentialRecord>(record, { revoked_at }, onRevision(record))],
+      writes: [ending(record, now)],
       result: revoked_at,
     };
   });

@@ -27,7 +27,8 @@ export async function addTrust(
 ): Promise<TrustRecord> {
   const about = { publisherId, action: 'add trust' as const, reads: credentialsIn };
   const { result } = await changeOf(context, by, about, (publisher, found, { id, now }) => {
-    const trusts = found.trusts.map(trustRecord).filter(isTrusted);
+    const all = found.trusts.map(trustRecord);
+    const trusts = all.filter(isTrusted);
     const same = trusts.find((trust) => identityOf(trust) === identityOf(wanted));
     if (same) {
       const message = `"${publisher.id}" trusts these jobs already, by the trust ${same.id}.`;
@@ -37,7 +38,7 @@ export async function addTrust(
       const message = `"${publisher.id}" has ${maxTrusts} trusts, the maximum: remove one first.`;
       throw new ApiError('too_many_requests', { message });
     }
-    const made_by = makerOf(by, trusts);
+    const made_by = makerOf(by, all, isTrusted);
     const record: TrustRecord = {
       ...trustKey(publisher.id, id),
       id,

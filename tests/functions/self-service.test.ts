@@ -9,7 +9,15 @@ import { type HttpFunction, startGateway } from '../../tools/local/gateway.ts';
 import { createSigningKey, issueToken, signClaims } from '../../tools/local/issuer.ts';
 import { errorsOf } from '../../tools/openapi/answers.ts';
 import { admin } from '../support/admin.ts';
-import { addNode, addPublisher, addToken, addVersion, setPublisherFields } from '../support/registry.ts';
+import { createToken, makerOf } from '../../lib/registry/tokens.ts';
+import {
+  addNode,
+  addPublisher,
+  addToken,
+  addVersion,
+  setPublisherFields,
+  soon,
+} from '../support/registry.ts';
 import { untilEnd } from '../support/serve.ts';
 import { differences, readTable, restoreTable, type TableImage } from '../support/table-image.ts';
 import { bearer, signingKey } from '../support/tokens.ts';
@@ -302,6 +310,33 @@ describe('an outsider', () => {
     const asked = await ask('validatePublisher', people.stranger, { query: `?username=${id}` });
 
     expect([made.body.error, asked.status]).toEqual(['publisher_id_taken', 400]);
+  });
+});
+
+describe('a member who makes many tokens of a minute each', () => {
+  const mats = { userId: 'mats', isAdmin: false };
+  const made_by = memberIdOf('mats');
+
+  test('can be removed', async () => {
+    const ended = { publisherId: 'acme', label: 'ended', expires_at: new Date(Date.now() - 1).toISOString() };
+    for (let count = 0; count < 100; count++) await createToken(soon(), mats, ended);
+    const { status, body } = await ask('removeMember', people.owner, { path: world.paths.acme });
+
+    expect([status, body.ended?.tokens.length > 0]).toEqual([200, true]);
+    const { body: members } = await ask('listMembers', people.owner, { path: world.paths.acme });
+    expect(members).not.toContainEqual(expect.objectContaining({ id: made_by }));
+  });
+
+  test('makes so many that whoever reads all of them still can', () => {
+    const record = { pk: '', sk: '', id: '', revision: 1, created_at: '', made_by };
+    const making = (kept: number, ttl: number) => () =>
+      makerOf(mats, Array(kept).fill({ ...record, ttl }), () => false);
+    const future = Date.now() / 1000 + 60;
+
+    expect(making(1000, future)).toThrow(expect.objectContaining({ code: 'too_many_requests' }));
+    expect(making(999, future)()).toBe(made_by);
+    // DynamoDB is late.
+    expect(making(1000, future - 120)()).toBe(made_by);
   });
 });
 
