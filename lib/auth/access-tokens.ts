@@ -105,7 +105,9 @@ export async function authenticate(authorization: string | undefined): Promise<C
 /** The checks that the verifier leaves to us. Some issuers put the audience into `client_id` only. */
 function requireUsable(claims: Record<string, unknown>): void {
   const { sub, exp, aud, client_id, azp, token_use } = claims;
-  if (typeof sub !== 'string' || sub === '' || typeof exp !== 'number') throw rejected('malformed');
+  // The store and the hashes of names take every half of a character for the same one.
+  const isName = typeof sub === 'string' && sub !== '' && sub.isWellFormed();
+  if (!isName || typeof exp !== 'number') throw rejected('malformed');
   // A token without either may name the client that it was issued to.
   const named =
     aud === undefined && client_id === undefined && config.tokens().TOKEN_AZP === 'accepted'

@@ -123,6 +123,7 @@ describe('authenticate', () => {
     ['not_yet_valid', 'a beginning in six seconds', token({ nbf: now + 6 })],
     ['malformed', 'no subject', token({ sub: undefined })],
     ['malformed', 'an empty subject', token({ sub: '' })],
+    ['malformed', 'a subject with half a character', token({ sub: 'a\ud800' })],
     ['critical_header', 'a critical header parameter', signedCritical],
     ['id_token', 'the use of an ID token', token({ token_use: 'id' })],
     ['id_token', 'the use of an ID token among others', token({ token_use: ['access', 'id'] })],
