@@ -50,7 +50,8 @@ describe('publishing a version', () => {
     stopDate();
     await publish('Attributed', { caller: { userId: 'mats', isAdmin: false } });
 
-    expect(await storedVersion('attributed')).toMatchObject({ published_by: 'mats' });
+    const stored = { published_by: 'mats', by_member: true, host_node_extract_status: 'pending' };
+    expect(await storedVersion('attributed')).toMatchObject(stored);
     const { version } = await publish('ATTRIBUTED', { version: { version: VersionLabel.parse('2.0.0') } });
     expect(version.node_id).toBe('Attributed');
     const [key, created_at] = [ownedNodeKey('acme', 'Attributed'), new Date().toISOString()];
@@ -83,6 +84,8 @@ describe('publishing a version', () => {
   test('keeps the tags of an admin when a member or a token alone resumes the version', async () => {
     const version = { tags_admin: ['safe'], version: VersionLabel.parse('1.0.0') };
     await publish('words-of-an-admin', { version, caller: { userId: 'ada', isAdmin: true } });
+    // Its activation would wait forever for a membership.
+    expect(await storedVersion('words-of-an-admin')).not.toHaveProperty('by_member');
     await publish('words-of-an-admin', { caller: { userId: 'mats', isAdmin: false } });
     await publish('words-of-an-admin');
 
