@@ -5,6 +5,7 @@ import {
   type PublisherProfile,
   type Publishers,
 } from '@node-registry/registry-rules/schemas/index-files';
+import { beginning, firstOf } from '@node-registry/site/entry';
 import { json, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import { pickFields, publisherRecord, type PublisherRecord } from '../registry/records.ts';
@@ -37,10 +38,18 @@ export function refreshPublishers(
   return refreshFile(context, publishersFile, next, onlyIfDifferent);
 }
 
+/* Anyone may make publishers, and each change of one reads and writes the file of all. */
+const maxDescription = 1000;
+const maxAddress = 300;
+
 function profileOf(record: PublisherRecord): PublisherProfile {
-  const names = Object.values(record.members).flatMap(({ name }) => name || []);
+  const names = firstOf(Object.values(record.members).flatMap(({ name }) => name || []));
+  const { description, source_code_repo, support, website, ...profile } = pickFields(record, PublicPublisher);
+  const addresses = Object.entries({ source_code_repo, support, website });
   return {
-    ...pickFields(record, PublicPublisher),
+    ...profile,
+    ...(description && { description: beginning(description, maxDescription) }),
+    ...Object.fromEntries(addresses.filter(([, address]) => address && address.length <= maxAddress)),
     id: record.id,
     ...(names.length > 0 && { member_names: names }),
   };

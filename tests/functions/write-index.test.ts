@@ -78,6 +78,28 @@ describe('writeIndex', () => {
     expect(first.get(paths.publishersPath)?.content).toEqual({ publishers: [profile] });
   });
 
+  test('writes the beginnings of what a publisher says into the file of all', async () => {
+    await addPublisher('wordy', {});
+    const members = Object.fromEntries(
+      Array.from({ length: 11 }, (_, index) => [index, { role: 'member', name: 'n'.repeat(100) }]),
+    );
+    const website = `https://a.example/${'x'.repeat(282)}`;
+    await setPublisherFields('wordy', {
+      members,
+      description: 'd'.repeat(2000),
+      website,
+      support: `${website}x`,
+    });
+    await follow(publisherKey('wordy'));
+
+    const { content } = await read(paths.publishersPath);
+    const profile = content.publishers.find(({ id }: { id: string }) => id === 'wordy');
+    expect(profile).toEqual({
+      ...{ id: 'wordy', name: 'wordy', createdAt: expect.any(String), website },
+      ...{ description: 'd'.repeat(1000), member_names: Array(10).fill('n'.repeat(100)) },
+    });
+  });
+
   test('writes the file and the catalog line of a node', async () => {
     await addPublishedNode('written');
     const description = `${'x'.repeat(299)}😀 and more`;

@@ -10,10 +10,10 @@ const maxDescription = 300;
 const maxIcon = 2000;
 const maxTexts = 1000;
 
-const beginning = (text: string, max: number) => text.slice(0, max).toWellFormed();
+export const beginning = (text: string, max: number) => text.slice(0, max).toWellFormed();
 
 /** The first texts that have so many characters together. */
-function firstOf(texts: readonly string[] = []): string[] {
+export function firstOf(texts: readonly string[] = []): string[] {
   let characters = 0;
   return texts.filter(({ length }) => {
     characters += length;
