@@ -52,10 +52,12 @@ export const publisherRoutes = peopleRoutes(contracts, {
     const shown = read.filter(({ node: { status, latest_version } }) =>
       seesAll ? true : status === 'NodeStatusActive' && latest_version && !publisher.banned,
     );
-    const nodes = (isCounted ? shown : ofPage(shown)).map((each) => ({
-      ...nodeView(each),
-      publisher: publisherFor(caller, publisher),
-    }));
+    const some = isCounted ? shown : ofPage(shown);
+    const owner = publisherFor(caller, publisher);
+    // Each node repeats it, and a hundred members may have 100 KB.
+    const isLarge = bytesOf([owner]) * some.length > ofNodes.maxBytes;
+    const repeated = isLarge ? publisherFor(undefined, publisher) : owner;
+    const nodes = some.map((each) => ({ ...nodeView(each), publisher: repeated }));
     const total = isCounted ? ids.length : shown.length;
     return {
       nodes: [...nodes, ...(seesAll ? unread.map((id) => ({ id })) : [])],

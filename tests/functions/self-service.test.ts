@@ -225,6 +225,22 @@ describe('an outsider', () => {
     expect(await list(people.member)).toMatchObject({ total: 2, totalPages: 2 });
   });
 
+  test('gets a list of many nodes of many members', async () => {
+    const member = { role: 'member', name: 'n'.repeat(100) };
+    const members = Array.from({ length: 99 }, (_, index) => [`${'u'.repeat(250)}${index}`, member]);
+    await setPublisherFields('acme', {
+      members: { ...Object.fromEntries(members), olga: { role: 'owner' } },
+    });
+    const add = (_: unknown, index: number) => addNode('acme', `many-${index}`);
+    await Promise.all(Array.from({ length: 99 }, add));
+    const list = (limit: number) =>
+      ask('listNodesForPublisher', people.owner, { path: { publisherId: 'acme' }, query: `?limit=${limit}` });
+    const [few, many] = [(await list(1)).body, (await list(100)).body];
+
+    expect([few.nodes[0].publisher.members.length, many.nodes.length]).toEqual([100, 100]);
+    expect(JSON.stringify(many).length).toBeLessThan(2_000_000);
+  });
+
   test('gets the first nodes of a publisher if they are large, and a member the ids of all', async () => {
     const ids = Array.from({ length: 30 }, (_, index) => `large-${index + 10}`);
     for (const id of ids)
