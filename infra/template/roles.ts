@@ -161,6 +161,8 @@ function rightsOfOthers({ tableName, values }: Place): Record<string, (Right | S
       { table: ['Query'], keys: ['publishers', 'people', 'nodes', 'owned', 'usage'] },
       { index: 'versions', keys: ['nodes'] },
       { table: ['PutItem', 'UpdateItem', 'DeleteItem'], keys: ['publishers', 'people', 'newPublishers'] },
+      // A new token counts as long as its publisher is the one that was read.
+      { table: ['ConditionCheckItem'], keys: ['publishers'] },
       // A withdrawn version, and a dropped one.
       { table: ['UpdateItem', 'DeleteItem'], keys: ['nodes', 'pending'] },
       // Bans and moves are the administration's, and archives the finalizer's.

@@ -5,6 +5,7 @@ import { ApiError } from '../errors.ts';
 import { decide, type Found, type Named, type Once, type Reads } from '../store/decide.ts';
 import { type Changes, type Item, withChanges } from '../store/items.ts';
 import {
+  credentialsKey,
   historyKeysOf,
   isSameNodeId,
   type Key,
@@ -82,14 +83,20 @@ export function changeOf<Result, More extends Named = Record<never, never>>(
   context: Context,
   by: Actor,
   { action, reads, about, ...asked }: PublisherChange<More>,
-  decision: (publisher: PublisherRecord, found: Found<More>, once: Once) => Outcome<Result>,
+  decision: (
+    publisher: PublisherRecord,
+    found: Found<More>,
+    once: Once,
+    credentials: Item | undefined,
+  ) => Outcome<Result>,
 ): Promise<Changed<Result>> {
   return underPresentId(asked.publisherId, (publisherId) => {
-    const first = { publisher: publisherKey(publisherId), block: blockOf(by) };
-    // After the publisher: its revision then stands for all that is below it.
+    const credentials = reads && credentialsKey(publisherId);
+    const first = { publisher: publisherKey(publisherId), block: blockOf(by), credentials };
+    // After these: their revisions then stand for all that is below the publisher.
     const following = reads && (() => reads(publisherId));
     return change(context, by, { first, following }, (found, once): Outcome<Result> => {
-      const { publisher, block }: Found<typeof first> = found;
+      const { publisher, block, credentials }: Found<typeof first> = found;
       const record =
         'operator' in by
           ? existingPublisher(publisher, publisherId)
@@ -97,7 +104,7 @@ export function changeOf<Result, More extends Named = Record<never, never>>(
       may(by, action, { publisher: record, block, ...about?.(found) });
       // Each such action is closed without one.
       if (!record) throw new ApiError('publisher_not_found');
-      const made = decision(record, found, once);
+      const made = decision(record, found, once, credentials);
       // Owners see it as an act of the registry.
       const asAdmin = 'userId' in by && by.isAdmin && !memberOf(record, by.userId);
       return asAdmin && 'change' in made ? { ...made, actor: `admin:${by.userId}` } : made;

@@ -42,7 +42,7 @@ export async function invite(
 ): Promise<{ record: InvitationRecord; invitation: string }> {
   const secret = createSecret(prefix);
   const about = { publisherId, action: 'invite member' as const, reads: credentialsIn };
-  const { result } = await changeOf(context, by, about, (publisher, { invitations }, { id, now }) => {
+  const { result } = await changeOf(context, by, about, (publisher, { invitations }, { id, now }, before) => {
     if (invitations.map(invitationRecord).filter(isOpen).length >= maxOpen) {
       const message = `A publisher has at most ${maxOpen} open invitations. Withdraw one first.`;
       throw new ApiError('too_many_requests', { message });
@@ -60,7 +60,7 @@ export async function invite(
     return {
       change: { of: publisher, action: 'invitation create', subject: id, detail: fields.role },
       // Two at a time would pass the bound, and a removal of who makes it would miss it.
-      writes: [putting(record, absent), standing(publisher)],
+      writes: [putting(record, absent), ...standing(publisher, before)],
       result: { record, invitation: `${publisher.id}/${secret}` },
     };
   });

@@ -19,7 +19,7 @@ import {
   type TrustRecord,
   trustRecord,
 } from './records.ts';
-import { credentialsIn, ending, isCounting, isUsable } from './tokens.ts';
+import { counting, credentialsIn, ending, isCounting, isUsable } from './tokens.ts';
 import { isTrusted } from './trusts.ts';
 
 /* Members of a publisher. */
@@ -80,7 +80,7 @@ export async function removeMember(
   const { force, of = { action: 'member remove', subject: userId } } = options;
   const action = 'userId' in by && by.userId === userId ? 'leave publisher' : 'change member';
   const about = { publisherId, action, reads: credentialsIn } as const;
-  const { result, changed } = await changeOf(context, by, about, (publisher, found, { now }) => {
+  const { result, changed } = await changeOf(context, by, about, (publisher, found, { now }, before) => {
     if (!memberOf(publisher, userId)) {
       const message = `The publisher "${publisher.id}" has no member "${userId}".`;
       throw new ApiError('not_found', { message });
@@ -105,6 +105,7 @@ export async function removeMember(
       writes: [
         updating(publisher, { members }, onRevision(publisher)),
         unlisting(userId, publisher.id),
+        counting(publisher.id, before),
         ...ends,
       ],
       result: {

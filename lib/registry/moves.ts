@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts';
 import { inParts } from '../in-parallel.ts';
 import { decide, type Found } from '../store/decide.ts';
 import { absent, always, type Item, onRevision, withChanges } from '../store/items.ts';
-import { type Key, nodeKey, ownedNodeKey, publisherKey } from '../store/keys.ts';
+import { credentialsKey, type Key, nodeKey, ownedNodeKey, publisherKey } from '../store/keys.ts';
 import { get, queryAll } from '../store/read.ts';
 import { checking, deleting, putting, updating, type Write, write } from '../store/write.ts';
 import { change, existingNode, existingPublisher } from './changes.ts';
@@ -24,7 +24,7 @@ import {
   type PublisherRecord,
   publisherRecord,
 } from './records.ts';
-import { credentialsIn } from './tokens.ts';
+import { counting, credentialsIn } from './tokens.ts';
 
 /*
  * Nodes and publishers change hands. A decision is one transaction; what depends on it follows (alignment.ts). The results:
@@ -112,7 +112,7 @@ export async function movePublisher(
   if (key.pk === oldKey.pk) throw conflict('Both ids mean the same publisher.');
   const isFormerId = verb === 'rename' && (await successorOf(context, to)) === from;
   const present = await successorOf(context, from);
-  const first = { publisher: oldKey, next: key };
+  const first = { publisher: oldKey, next: key, made: credentialsKey(from) };
   const following = () => credentialsIn(from);
   const moved = await change(context, operator, { first, following }, (found, { id, now }) => {
     const { publisher: old } = may(operator, 'move publisher', {
@@ -132,6 +132,7 @@ export async function movePublisher(
         verb === 'merge'
           ? joined(old, existingPublisher(found.next, to))
           : renamed(old, to, found.next, isFormerId),
+        counting(from, found.made),
         updating(old, { ...given, ...owesAlignment(oldKey, from, id) }, onRevision(old)),
         ...credentials.slice(0, maxMoved).flatMap((each) => movedCredential(each, key)),
       ],

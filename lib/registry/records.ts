@@ -89,6 +89,9 @@ export interface InvitationRecord extends Stored {
   ttl: number;
 }
 
+/** Counts the credentials and invitations of a publisher that were made. */
+export type CredentialsRecord = Stored;
+
 /** A publisher's means of publishing. */
 export interface CredentialRecord extends Stored {
   id: string;
@@ -273,6 +276,7 @@ export const alignedRecord = typedRead<Aligned>();
 export const publisherRecord = typedRead<PublisherRecord>();
 export const credentialRecord = typedRead<CredentialRecord>();
 export const tokenRecord = typedRead<TokenRecord>();
+export const credentialsRecord = typedRead<CredentialsRecord>();
 export const invitationRecord = typedRead<InvitationRecord>();
 export const membershipRecord = typedRead<MembershipRecord>();
 export const madeRecord = typedRead<MadeRecord>();

@@ -6,16 +6,18 @@ import { memberIdOf } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { Found } from '../store/decide.ts';
-import { absent, onRevision } from '../store/items.ts';
-import { invitationKey, personalAccessTokenKey, trustKey } from '../store/keys.ts';
+import { absent, type Item, onRevision } from '../store/items.ts';
+import { credentialsKey, invitationKey, personalAccessTokenKey, trustKey } from '../store/keys.ts';
 import { queryAll } from '../store/read.ts';
-import { putting, updating, type Write } from '../store/write.ts';
+import { checking, putting, updating, type Write } from '../store/write.ts';
 import { dayMs } from '../windows.ts';
 import { changeOf } from './changes.ts';
 import {
   type Changed,
   type Actor,
   type CredentialRecord,
+  type CredentialsRecord,
+  credentialsRecord,
   type PublisherRecord,
   type TokenRecord,
   tokenRecord,
@@ -42,7 +44,7 @@ export async function createToken(
   token = createPersonalAccessToken(),
 ): Promise<{ record: TokenRecord; token: string }> {
   const made = { publisherId, action: 'create token' as const, reads: credentialsIn };
-  const { result } = await changeOf(context, by, made, (publisher, { tokens }, { id, now }) => {
+  const { result } = await changeOf(context, by, made, (publisher, { tokens }, { id, now }, before) => {
     const made_by = makerOf(by, tokens.map(tokenRecord), isUsable);
     const record: TokenRecord = {
       ...personalAccessTokenKey(publisher.id, hashPersonalAccessToken(token)),
@@ -53,17 +55,21 @@ export async function createToken(
       revision: 1,
     };
     const change = { of: publisher, action: 'token create', subject: id, detail: fields.label };
-    return { change, writes: [putting(record, absent), standing(publisher)], result: { record, token } };
+    const writes = [putting(record, absent), ...standing(publisher, before)];
+    return { change, writes, result: { record, token } };
   });
   return result;
 }
 
-/**
- * Goes with a new credential. It is a write of the publisher: a removal of the member who makes it, or a merge, that has not
- * seen the credential then decides again.
- */
-export function standing(publisher: PublisherRecord): Write {
-  return updating(publisher, {}, onRevision(publisher));
+/** Goes with a new credential. No write of the publisher: the index would write all of its nodes again. */
+export function standing(publisher: PublisherRecord, before: Item | undefined): Write[] {
+  return [checking(publisher, onRevision(publisher)), counting(publisher.id, before)];
+}
+
+/** Also goes with a removal of a member and a merge: one that has not seen a new credential decides again. */
+export function counting(publisherId: string, before: Item | undefined): Write {
+  const when = onRevision(credentialsRecord(before));
+  return updating<CredentialsRecord>(credentialsKey(publisherId), {}, when);
 }
 
 /** The member id of who makes another credential, of which a member may have some; undefined for the operator. */

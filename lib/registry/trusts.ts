@@ -26,7 +26,7 @@ export async function addTrust(
   wanted: NewTrust,
 ): Promise<TrustRecord> {
   const about = { publisherId, action: 'add trust' as const, reads: credentialsIn };
-  const { result } = await changeOf(context, by, about, (publisher, found, { id, now }) => {
+  const { result } = await changeOf(context, by, about, (publisher, found, { id, now }, before) => {
     const all = found.trusts.map(trustRecord);
     const trusts = all.filter(isTrusted);
     const same = trusts.find((trust) => identityOf(trust) === identityOf(wanted));
@@ -48,7 +48,7 @@ export async function addTrust(
       ...(made_by && { made_by }),
     };
     const change = { of: publisher, action: 'trust add', subject: id, detail: describeTrust(record) };
-    return { change, writes: [putting(record, absent), standing(publisher)], result: record };
+    return { change, writes: [putting(record, absent), ...standing(publisher, before)], result: record };
   });
   return result;
 }

@@ -5,6 +5,7 @@
  *   personal access tokens of one     PUBLISHER#<folded id>     TOKEN#<sha256>              one query lists them
  *   CI jobs that one trusts           PUBLISHER#<folded id>     TRUST#<id>                  one query lists them
  *   invitations of one                PUBLISHER#<folded id>     INVITATION#<sha256>         expire by `ttl`
+ *   how often one got any of these    PUBLISHER#<folded id>     CREDENTIALS                 the index isn't told
  *   publishers of a person            PERSON#<member id>        PUBLISHER#<folded id>       one query lists them
  *   and how many the person made      PERSON#<member id>        PERSON
  *   publishers that people made       NEW_PUBLISHERS            <day>                       expires by `ttl`
@@ -110,6 +111,11 @@ export function membershipKey(memberId: string, publisherId: string): Key {
 
 export function newPublishersKey(day: string): Key {
   return { pk: 'NEW_PUBLISHERS', sk: day };
+}
+
+/** Written with each new token, trust or invitation. */
+export function credentialsKey(publisherId: string): Key {
+  return { pk: publisherPartition(publisherId), sk: 'CREDENTIALS' };
 }
 
 export function invitationKey(publisherId: string, hash: string): Key {
