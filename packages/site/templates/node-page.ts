@@ -129,7 +129,7 @@ function tab({ id, name, count }: Part): Markup {
 }
 
 function section({ id, name, content }: Part): Markup {
-  return html`<section class="part" id="${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${name}</h2>${content}</section>`;
+  return html`<section class="part" id="${id}" aria-labelledby="title-${id}"><h2 id="title-${id}">${name}</h2>${content}</section>`;
 }
 
 function heading({ node, version, label }: View): Markup {

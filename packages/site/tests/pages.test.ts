@@ -241,6 +241,16 @@ describe('the page of a node', () => {
 });
 
 describe('a README', () => {
+  test('has no id of a README’s heading for a part of its own', () => {
+    const files = filesOf(listed('a'));
+    const text = '# Title\n\n# Host nodes';
+    const readme = { node_id: 'a', version: '1.0.0', text, html: renderReadme(text, place) };
+    const ids = nodePage(site, { ...files, readme }).match(/(?<= id=")[^"]+/g) ?? [];
+
+    expect(ids).toContain('readme-title');
+    expect(ids).toHaveLength(new Set(ids).size);
+  });
+
   test('hides its first heading if that only repeats the name of the node', () => {
     const headings = (name: string) =>
       /<h3 class="h1[^"]*"/.exec(nodePage(site, filesOf(listed('a', { name, readme: '# C & D' }))))?.[0];
