@@ -39,7 +39,11 @@ test('publisher create makes a publisher once, and update rejects a website that
   ]);
   expect(second).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(/is taken or reserved/) });
   expect(await adminJson('publisher', 'show', 'lab')).toEqual({
-    ...{ id: 'lab', name: 'The Lab', website: 'https://lab.example', members: [], banned: false },
+    id: 'lab',
+    name: 'The Lab',
+    website: 'https://lab.example',
+    members: [],
+    banned: false,
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
   });
 });
@@ -147,8 +151,13 @@ describe('trust', () => {
     expect(added).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       created_at: expect.any(String),
-      ...{ issuer: gitHub, repository: 'octo/nodes', workflow: 'release.yml', job_workflow: shared },
-      ...{ environment: 'production', ref: 'refs/tags/v*', node_id: 'One' },
+      issuer: gitHub,
+      repository: 'octo/nodes',
+      workflow: 'release.yml',
+      job_workflow: shared,
+      environment: 'production',
+      ref: 'refs/tags/v*',
+      node_id: 'One',
     });
     expect(before).toEqual([{ ...added, state: 'active' }]);
     expect(again).toEqual(removed);

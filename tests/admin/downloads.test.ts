@@ -104,7 +104,9 @@ describe('on a deployed stage', () => {
   beforeEach(() => {
     invalidated = [];
     outputs = {
-      ...{ BucketName: bucketName(), DownloadAddress: 'https://d111.example', DistributionId: 'E1' },
+      BucketName: bucketName(),
+      DownloadAddress: 'https://d111.example',
+      DistributionId: 'E1',
       CallerLimits: 'CREDITS_PER_DAY=500\nTASKS_PER_DAY=\nREQUESTS_PER_MINUTE=9',
     };
   });

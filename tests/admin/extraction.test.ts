@@ -82,7 +82,9 @@ describe('node-version extract', () => {
     await publishPack('given-up', ['A']);
     const failed = { by: extractor, nodes: 0, open_fields: 0 };
     await setFields(nodeVersionKey('given-up', '1.0.0'), {
-      ...{ extraction: failed, host_node_extract_status: 'failed', pending_shard: 'extract-given-up' },
+      extraction: failed,
+      host_node_extract_status: 'failed',
+      pending_shard: 'extract-given-up',
     });
     await admin('node-version', 'extract', 'given-up', '1.0.0');
     await work();

@@ -60,8 +60,11 @@ describe('index rebuild', () => {
     );
     expect(await read(nodePath('second'))).toMatchObject({ versions: [{ version: '1.0.0' }] });
     expect(await adminJson('index', 'rebuild')).toEqual({
-      ...{ nodes: 2, pieces: 16 },
-      ...{ written: [], removed: [], too_large: [] },
+      nodes: 2,
+      pieces: 16,
+      written: [],
+      removed: [],
+      too_large: [],
     });
     const { stdout } = await admin('index', 'rebuild');
     expect(stdout).toContain('Every file was up to date.');

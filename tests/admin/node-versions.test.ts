@@ -81,9 +81,13 @@ describe('node-version ban', () => {
 
     expect(requests.filter((name) => name === 'TransactWriteItemsCommand')).toHaveLength(1);
     expect(banned).toEqual({
-      ...{ id: before.id, node_id: nodeId, version: '1.1.0', status: 'NodeVersionStatusBanned' },
+      id: before.id,
+      node_id: nodeId,
+      version: '1.1.0',
+      status: 'NodeVersionStatusBanned',
       createdAt: before.createdAt,
-      ...{ status_reason: 'Steals keys: go back', status_reason_code: 'banned' },
+      status_reason: 'Steals keys: go back',
+      status_reason_code: 'banned',
     });
     expect([latest, again.status_reason, lifted.map(({ status }) => status)]).toEqual([
       '1.0.0',
@@ -130,7 +134,9 @@ describe('node-version ban of many', () => {
     const stolen = Array.from({ length: 26 }, (_, patch) => `1.0.${patch}`);
     for (const version of stolen)
       await addVersion('acme', nodeId, version, {
-        ...{ token_id: thief, createdAt, changelog: "thief's log" },
+        token_id: thief,
+        createdAt,
+        changelog: "thief's log",
         archive_key: `archives/${nodeId}/${version}/a.zip`,
       });
     await addVersion('acme', nodeId, '2.0.0', { token_id: other, createdAt });
@@ -252,8 +258,10 @@ test('node-version flag shows its last reason in bulk and in the node, keeps the
     ['Confirmed', 2],
   ]);
   expect(flagged).toEqual({
-    ...{ ...before, status: 'NodeVersionStatusFlagged' },
-    ...{ status_reason: 'Confirmed', status_reason_code: 'flagged' },
+    ...before,
+    status: 'NodeVersionStatusFlagged',
+    status_reason: 'Confirmed',
+    status_reason_code: 'flagged',
   });
   expect(await inBulk('1.1.0')).toEqual(before);
 });
@@ -271,8 +279,10 @@ describe('node-version withdraw', () => {
     expect(stdout).toBe(`Withdrew version 1.1.0 of "${nodeId}": it is withdrawn.\n`);
     expect(again.stdout).toBe(`Nothing changed: version 1.1.0 of "${nodeId}" is withdrawn.\n`);
     expect(withdrawn).toEqual({
-      ...{ ...before, status: 'NodeVersionStatusDeleted' },
-      ...{ status_reason: 'Crashes', status_reason_code: 'withdrawn' },
+      ...before,
+      status: 'NodeVersionStatusDeleted',
+      status_reason: 'Crashes',
+      status_reason_code: 'withdrawn',
     });
     expect(withdrawn.downloadUrl).toEqual(expect.any(String));
     expect(label).toMatchObject({ status: 409, body: { error: 'version_exists' } });

@@ -20,7 +20,9 @@ const period = ['--from', new Date(Date.now() - 86_400_000).toISOString().slice(
 
 const ask = (routeKey: string, by: string, path: Record<string, string>, body: object) =>
   invoke((event, context) => selfService({ ...event, routeKey }, context), 'self-service', {
-    ...{ path, body, headers: { authorization: bearer(by), 'content-type': 'application/json' } },
+    path,
+    body,
+    headers: { authorization: bearer(by), 'content-type': 'application/json' },
   });
 
 test('person erase, killed at every write, leaves sums and no record that names the person', async () => {
@@ -41,7 +43,8 @@ test('person erase, killed at every write, leaves sums and no record that names 
   await invoke(publish, 'publish-node-version', { ...call, body });
   await invoke(updateNode, 'update-node', { ...call, body: { name: 'Named' } });
   await invoke(updateHostNode, 'update-host-node', {
-    ...{ path: { nodeId: id, version: '1.0.0', hostNodeName: 'Load' }, headers: call.headers },
+    path: { nodeId: id, version: '1.0.0', hostNodeName: 'Load' },
+    headers: call.headers,
     body: { description: 'Loads' },
   });
   await pay(user, 'multiframe-video');

@@ -39,8 +39,10 @@ describe('request show', () => {
     expect(found).toEqual([
       {
         usage: expect.objectContaining({
-          ...{ request_id: 'shown-whole', caller: 'user:demo-owner' },
-          ...{ payment: 'taken', task_id: body.task_id },
+          request_id: 'shown-whole',
+          caller: 'user:demo-owner',
+          payment: 'taken',
+          task_id: body.task_id,
         }),
         answer: { state: 'answered', expires_at: expect.stringMatching(/Z$/) },
         task: expect.objectContaining({ address: hook, state: 'success' }),

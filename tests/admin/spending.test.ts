@@ -50,7 +50,12 @@ test('limit set, show, list and clear change single limits, keep a block, and sh
   const blocked = { at, reason: 'leaked' };
   // Without the keys of the store.
   expect(shown).toEqual({
-    ...{ user, limits, in_force, blocked, used: { credits: 70, tasks: 2 }, running: 1 },
+    user,
+    limits,
+    in_force,
+    blocked,
+    used: { credits: 70, tasks: 2 },
+    running: 1,
     history: [
       { at, actor, action: 'caller block', detail: 'leaked' },
       { at, actor, action: 'limit set', detail: 'tasks_per_day=default' },
@@ -160,8 +165,15 @@ test('usage list lists the records of a user, of a request and of a task', async
   expect(await ids('--task', records[0]?.task_id)).toContain(`first-${user}`);
   const { at, task_id, ms } = records[0] ?? {};
   expect(first).toEqual({
-    ...{ at, caller: user, operation: 'relightImage', request_id: `first-${user}` },
-    ...{ state: 'taken', credits: 1, is_exact: true, task_id, ms },
+    at,
+    caller: user,
+    operation: 'relightImage',
+    request_id: `first-${user}`,
+    state: 'taken',
+    credits: 1,
+    is_exact: true,
+    task_id,
+    ms,
   });
   const day = first.at.slice(0, 10);
   const period = { from: day, to: day, caller: `user:${user}` };
@@ -211,12 +223,18 @@ describe('usage', () => {
 
     expect(await adminJson('usage', '--user', user, '--from', from, ...by)).toContainEqual({
       group: { operation: 'multiframeVideo', model: '' },
-      ...{ tasks: 0, credits: 28, unknown: 1, rejected: 0 },
+      tasks: 0,
+      credits: 28,
+      unknown: 1,
+      rejected: 0,
     });
     expect(await adminJson('usage', '--user', user, ...by)).toEqual([
       {
         group: { operation: 'textToVideo', model: 'vidq2-turbo' },
-        ...{ tasks: 2, credits: 40, unknown: 0, rejected: 0 },
+        tasks: 2,
+        credits: 40,
+        unknown: 0,
+        rejected: 0,
       },
       { group: { operation: 'relightImage', model: '' }, tasks: 1, credits: 1, unknown: 0, rejected: 1 },
     ]);

@@ -63,7 +63,8 @@ function rows(proxy: ProxyName, table: Table): void {
       const [part, name] = placeOf(simulation.received[0]?.body, field);
       return part?.[name];
     },
-    ...{ unset: [undefined, null, '', []], within: 'body' },
+    unset: [undefined, null, '', []],
+    within: 'body',
   };
   test('has a row for every field of the request', () => {
     const { schema } =
@@ -267,9 +268,19 @@ describe('Text-to-video request fields', () => {
   });
 
   const echoes = {
-    ...{ aspect_ratio: 'a', bgm: false, duration: 5, images: ['a'], model: 'vidq1', off_peak: true },
-    ...{ movement_amplitude: 'auto', payload: 'p', prompt: 'q', resolution: '720p', seed: 0 },
-    ...{ style: 'anime', watermark: true },
+    aspect_ratio: 'a',
+    bgm: false,
+    duration: 5,
+    images: ['a'],
+    model: 'vidq1',
+    off_peak: true,
+    movement_amplitude: 'auto',
+    payload: 'p',
+    prompt: 'q',
+    resolution: '720p',
+    seed: 0,
+    style: 'anime',
+    watermark: true,
   };
   responses('text-to-video', { ...echoes }, echoes);
 });
@@ -318,7 +329,12 @@ describe('Extend request fields', () => {
     'extend-video',
     { model: 'vidq2-pro', ...source },
     {
-      ...{ duration: 5, images: ['a'], model: 'vidq2-pro', payload: 'p', prompt: 'q', resolution: '540p' },
+      duration: 5,
+      images: ['a'],
+      model: 'vidq2-pro',
+      payload: 'p',
+      prompt: 'q',
+      resolution: '540p',
       ...source,
     },
   );

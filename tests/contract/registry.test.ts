@@ -95,12 +95,14 @@ const targets = {
   'publish-node-version node': {
     send: (field, value) => publish({ nodeId: `n-${fresh()}`, node: { [field]: value } }),
     arrived: ({ body }, field) => storedField(body.node_version?.node_id, field),
-    ...{ unset: [null], within: 'body.node' },
+    unset: [null],
+    within: 'body.node',
   },
   'publish-node-version node_version': {
     send: (field, value) => publish({ nodeId: `n-${fresh()}`, fields: { [field]: value } }),
     arrived: ({ body }, field) => body.node_version?.[field],
-    ...{ unset: [null], within: 'body.node_version' },
+    unset: [null],
+    within: 'body.node_version',
   },
 } satisfies Record<string, Target>;
 

@@ -63,8 +63,12 @@ describe('POST /bulk/nodes/versions', () => {
       const statuses = ['success', 'not_found', 'success', 'success', 'success', 'not_found', 'not_found'];
       expect(statusesIn(body)).toEqual(statuses);
       expect(body.node_versions[0].node_version).toMatchObject({
-        ...{ id: 'Tool-1.0.0', node_id: 'Tool', version: '1.0.0', status: 'NodeVersionStatusActive' },
-        ...{ changelog: 'first', downloadUrl: 'https://example.com/tool.zip' },
+        id: 'Tool-1.0.0',
+        node_id: 'Tool',
+        version: '1.0.0',
+        status: 'NodeVersionStatusActive',
+        changelog: 'first',
+        downloadUrl: 'https://example.com/tool.zip',
       });
       expect(body.node_versions[0].node_version).not.toHaveProperty('tags_admin');
     });

@@ -172,7 +172,8 @@ test('the numbers of a node keep a version’s sum and forget days after 90, whe
 
   expect(numbersOf(record, now)).toEqual({
     downloads: 2 * 125,
-    ...{ downloads_90_days: 180, versions: { '1.0.0': 250 } },
+    downloads_90_days: 180,
+    versions: { '1.0.0': 250 },
     downloads_by_day: expect.objectContaining({ [dayBefore(89, now)]: 2, [dayBefore(0, now)]: 2 }),
   });
 });

@@ -65,8 +65,11 @@ describe('a notification', () => {
     const [received] = receiver.received as [Received];
     expect(receiver.received).toMatchObject([{ path: '/secret-hook?key=secret', body }]);
     expect(received.headers).toEqual({
-      ...{ host: new URL(receiver.url).host, connection: 'keep-alive', 'user-agent': 'node-registry' },
-      ...{ 'content-length': String(Buffer.byteLength(body)), 'content-type': 'application/json' },
+      host: new URL(receiver.url).host,
+      connection: 'keep-alive',
+      'user-agent': 'node-registry',
+      'content-length': String(Buffer.byteLength(body)),
+      'content-type': 'application/json',
       'webhook-id': written.id,
       'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
       'webhook-signature': expect.stringMatching(/^v1a,\S+$/),
@@ -74,12 +77,19 @@ describe('a notification', () => {
     expect(isSigned(received)).toBe(true);
     expect(lines('delivery')).toEqual([
       {
-        ...{ level: 'info', event: 'delivery', function: 'deliverNotifications' },
+        level: 'info',
+        event: 'delivery',
+        function: 'deliverNotifications',
         function_request_id: expect.any(String),
         task_hash: written.id.slice(4, 20),
         notification: written.id,
-        ...{ host: '127.0.0.1', state: 'success', try: 1, outcome: 'delivered', status: 204 },
-        ...{ ms: 0, delivery_lag_ms: 90_000 },
+        host: '127.0.0.1',
+        state: 'success',
+        try: 1,
+        outcome: 'delivered',
+        status: 204,
+        ms: 0,
+        delivery_lag_ms: 90_000,
       },
     ]);
     expect(loggedLines.join()).not.toContain('secret');

@@ -64,9 +64,16 @@ describe('a published archive', () => {
     await handler(workEvent(upload), context);
 
     expect(await hostNode('extracted', 'Load | it')).toMatchObject({
-      ...{ host_node_name: 'Load | it', category: 'ours', description: '', function: 'run' },
-      ...{ deprecated: false, experimental: false, input_types: '{"required":{"image":["IMAGE"]}}' },
-      ...{ return_types: '["IMAGE"]', return_names: '["IMAGE"]', output_is_list: [false] },
+      host_node_name: 'Load | it',
+      category: 'ours',
+      description: '',
+      function: 'run',
+      deprecated: false,
+      experimental: false,
+      input_types: '{"required":{"image":["IMAGE"]}}',
+      return_types: '["IMAGE"]',
+      return_names: '["IMAGE"]',
+      output_is_list: [false],
     });
     expect(await hostNode('extracted', 'Save')).toBeDefined();
     const extraction = { by: extractor, nodes: 2, open_fields: 0 };
@@ -74,10 +81,19 @@ describe('a published archive', () => {
     expect(await storedVersion('extracted', '1.0.0')).toMatchObject({ ...success, extraction });
     expect(await storedNode('extracted')).toMatchObject({ latest_version: success });
     expect(lines('extraction').at(-1)).toEqual({
-      ...{ level: 'info', event: 'extraction', function: 'extractHostNodes' },
-      ...{ function_request_id: 'an-event', ms: expect.any(Number) },
-      ...{ key: archiveKey(upload, sha256(archive)), node_id: 'extracted', version: '1.0.0', extractor },
-      ...{ host_nodes: 2, open_fields: 0, steps: expect.any(Number), outcome: 'success' },
+      level: 'info',
+      event: 'extraction',
+      function: 'extractHostNodes',
+      function_request_id: 'an-event',
+      ms: expect.any(Number),
+      key: archiveKey(upload, sha256(archive)),
+      node_id: 'extracted',
+      version: '1.0.0',
+      extractor,
+      host_nodes: 2,
+      open_fields: 0,
+      steps: expect.any(Number),
+      outcome: 'success',
     });
   });
 
@@ -105,8 +121,11 @@ describe('a published archive', () => {
 
     const reason = 'Its __init__.py has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.';
     expect(await storedVersion('extracted-none', '1.0.0')).toMatchObject({
-      ...{ status: 'NodeVersionStatusActive', host_node_extract_status: 'failed', extraction: { nodes: 0 } },
-      ...{ host_node_extract_reason: reason, downloadUrl: expect.any(String) },
+      status: 'NodeVersionStatusActive',
+      host_node_extract_status: 'failed',
+      extraction: { nodes: 0 },
+      host_node_extract_reason: reason,
+      downloadUrl: expect.any(String),
     });
     expect(lines().at(-1)).toMatchObject({ outcome: 'failed', reason });
   });
@@ -162,7 +181,8 @@ describe('a try that does not end', () => {
 
     expect(lines('extraction')).toMatchObject([{ outcome }]);
     expect(await storedVersion(`extracted-${outcome}`, '1.0.0')).toMatchObject({
-      ...{ host_node_extract_status: 'pending', pending_shard: expect.stringMatching(/^extract-/) },
+      host_node_extract_status: 'pending',
+      pending_shard: expect.stringMatching(/^extract-/),
       ...changes,
     });
   });
@@ -191,7 +211,9 @@ describe('a try that does not end', () => {
       };
       expect(await publishAgain('NodeVersionStatusBanned')).toMatchObject(shown);
       expect(await publishAgain(status)).toMatchObject({
-        ...{ status, host_node_extract_status: 'pending', tries: 0 },
+        status,
+        host_node_extract_status: 'pending',
+        tries: 0,
         ...{
           pending_shard: expect.stringMatching(/^extract-[0-3]$/),
           pending_since: new Date().toISOString(),

@@ -51,9 +51,16 @@ describe('an archive that arrived', () => {
     await finalize(upload);
     expect(linesOf('arrives')).toMatchObject([
       {
-        ...{ level: 'info', function: 'finalizeUpload', publisher_id: 'demo', token_id: expect.any(String) },
-        ...{ key: stagingKey(upload), version: '1.0.0', size_bytes: archive.length, outcome: 'published' },
-        ...{ ms: expect.any(Number), lag_ms: expect.any(Number) },
+        level: 'info',
+        function: 'finalizeUpload',
+        publisher_id: 'demo',
+        token_id: expect.any(String),
+        key: stagingKey(upload),
+        version: '1.0.0',
+        size_bytes: archive.length,
+        outcome: 'published',
+        ms: expect.any(Number),
+        lag_ms: expect.any(Number),
       },
     ]);
 

@@ -22,9 +22,13 @@ describe('a paid operation', () => {
     await send(name, {}, { cookie: 'session=1', 'x-forwarded-for': '1.2.3.4', 'x-api-key': 'of-the-caller' });
 
     expect(simulation.received[0]?.headers).toEqual({
-      ...{ 'content-type': 'application/json', 'content-length': expect.any(String) },
-      ...{ accept: 'application/json', 'accept-encoding': 'identity', connection: 'keep-alive' },
-      ...{ host: expect.stringMatching(/^localhost:\d+$/), [header]: key },
+      'content-type': 'application/json',
+      'content-length': expect.any(String),
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      connection: 'keep-alive',
+      host: expect.stringMatching(/^localhost:\d+$/),
+      [header]: key,
     });
   });
 

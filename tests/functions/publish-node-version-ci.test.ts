@@ -41,8 +41,12 @@ async function upload(answer: Awaited<ReturnType<typeof publish>>): Promise<void
 }
 
 const provenance = {
-  ...{ issuer: gitHub.issuer, repository, commit: 'f'.repeat(40), ref: 'refs/tags/v1.0.0' },
-  ...{ workflow: 'release.yml', job_workflow: 'octo/nodes/.github/workflows/release.yml@refs/tags/v1.0.0' },
+  issuer: gitHub.issuer,
+  repository,
+  commit: 'f'.repeat(40),
+  ref: 'refs/tags/v1.0.0',
+  workflow: 'release.yml',
+  job_workflow: 'octo/nodes/.github/workflows/release.yml@refs/tags/v1.0.0',
   run: '4242',
 };
 
@@ -98,8 +102,13 @@ describe('a publish with an ID token of a CI', () => {
     expect(status).toBe(201);
     expect(trusts).toContainEqual(expect.objectContaining({ repository_id: '22', owner_id: '7' }));
     expect(body.node_version.provenance).toEqual({
-      ...{ issuer: gitLab.issuer, repository: 'group/sub/nodes', commit: 'a'.repeat(40) },
-      ...{ ref: 'refs/tags/v1.0.0', workflow: '.gitlab-ci.yml', run: '900', environment: 'production' },
+      issuer: gitLab.issuer,
+      repository: 'group/sub/nodes',
+      commit: 'a'.repeat(40),
+      ref: 'refs/tags/v1.0.0',
+      workflow: '.gitlab-ci.yml',
+      run: '900',
+      environment: 'production',
     });
   });
 

@@ -66,12 +66,20 @@ describe('POST /notifications/{provider}/{task}', () => {
       const [notification] = notifications;
       expect(notifications).toEqual([
         {
-          ...{ pk: task?.pk, sk: 'NOTIFICATION#0001', id: `msg_${hash}_1`, address: hook },
-          ...{ group: callerHash(String(task?.caller)), status_key: statusKey(path.task) },
+          pk: task?.pk,
+          sk: 'NOTIFICATION#0001',
+          id: `msg_${hash}_1`,
+          address: hook,
+          group: callerHash(String(task?.caller)),
+          status_key: statusKey(path.task),
           body: `{"task_id":"${task_id}","state":"processing","media":[],"creations":[],"id":"12","n":1.50,"text":"é é"}`,
-          ...{ state: 'processing', result: 'pending' },
-          ...{ at: new Date().toISOString(), tries: 0, pending_shard: shardOf('deliver', taskKey(hash), '') },
-          ...{ pending_since: new Date(Date.now() + 600_000).toISOString(), ttl },
+          state: 'processing',
+          result: 'pending',
+          at: new Date().toISOString(),
+          tries: 0,
+          pending_shard: shardOf('deliver', taskKey(hash), ''),
+          pending_since: new Date(Date.now() + 600_000).toISOString(),
+          ttl,
         },
       ]);
       // With its caller as the message group: no caller delays another's notifications.
@@ -101,7 +109,10 @@ describe('POST /notifications/{provider}/{task}', () => {
         const [notification] = await notificationsOf(path.task);
         const { error, message, ...others } = JSON.parse(String(notification?.body));
         expect(others).toEqual({
-          ...{ state: 'failed', task_id: simulation.received[0]?.taskId, creations, n: 1.5 },
+          state: 'failed',
+          task_id: simulation.received[0]?.taskId,
+          creations,
+          n: 1.5,
           media: ['https://videos.example/1.mp4'],
         });
         expect(notification?.body).toContain('"n":1.50');
@@ -124,7 +135,11 @@ describe('POST /notifications/{provider}/{task}', () => {
       const task_id = simulation.received.at(-1)?.taskId;
 
       expect(JSON.parse(String(notification?.body))).toEqual({
-        ...{ task_id, state: 'success', media: [hook], creations: [], ...kept },
+        task_id,
+        state: 'success',
+        media: [hook],
+        creations: [],
+        ...kept,
       });
     });
 
@@ -142,7 +157,9 @@ describe('POST /notifications/{provider}/{task}', () => {
         ['queueing', 'constructor'],
       ]);
       expect(JSON.parse(String(notifications[2]?.body))).toMatchObject({
-        ...{ state: 'queueing', provider_state: 'PAUSED!', task_id: simulation.received[0]?.taskId },
+        state: 'queueing',
+        provider_state: 'PAUSED!',
+        task_id: simulation.received[0]?.taskId,
       });
       expect(task).toMatchObject({ state: 'queueing', provider_state: 'constructor' });
       const unknown = lines('unknown_state');
@@ -150,7 +167,8 @@ describe('POST /notifications/{provider}/{task}', () => {
         ...['paused', 'PAUSED!', null, null, null, 'constructor'],
       ]);
       expect(unknown[0]).toMatchObject({
-        ...{ provider: 'video', paid_request_id: task?.request_id },
+        provider: 'video',
+        paid_request_id: task?.request_id,
         request_id: 'sample-receive-notification',
       });
     });
@@ -346,10 +364,18 @@ describe('POST /notifications/{provider}/{task}', () => {
     const task_hash = task?.pk.slice('TASK#'.length, 'TASK#'.length + 16);
     expect(lines()).toEqual([
       {
-        ...{ level: 'info', event: 'request', request_id: 'sample-receive-notification' },
-        ...{ function_request_id: 'an-invocation', function: 'receiveNotification', cold_start: false },
-        ...{ route: 'POST /notifications/{provider}/{task}', notification: 'written', task_hash },
-        ...{ task_state: 'success', status: 200, ms: expect.any(Number) },
+        level: 'info',
+        event: 'request',
+        request_id: 'sample-receive-notification',
+        function_request_id: 'an-invocation',
+        function: 'receiveNotification',
+        cold_start: false,
+        route: 'POST /notifications/{provider}/{task}',
+        notification: 'written',
+        task_hash,
+        task_state: 'success',
+        status: 200,
+        ms: expect.any(Number),
       },
     ]);
   });

@@ -113,8 +113,13 @@ beforeAll(async () => {
     const { body: invited } = await ask('createInvitation', people.owner, { path, body: {} });
     made.invitations[id] = invited.invitation;
     made.paths[id] = {
-      ...{ publisherId: id, nodeId: `${id}-node`, versionId: uuid, memberId: memberIdOf('mats') },
-      ...{ tokenId: token.id, trustId: trusted.id, invitationId: invited.id },
+      publisherId: id,
+      nodeId: `${id}-node`,
+      versionId: uuid,
+      memberId: memberIdOf('mats'),
+      tokenId: token.id,
+      trustId: trusted.id,
+      invitationId: invited.id,
     };
     await ask('updateMember', people.owner, {
       path: { ...path, memberId: memberIdOf('mila') },

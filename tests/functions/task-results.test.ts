@@ -63,7 +63,8 @@ describe('the creations of a task', () => {
 
     expect(before).toEqual({ data: { task_id, status: 'CREATED', generated: [] } });
     expect((await ask(user, task_id, image)).body.data).toMatchObject({
-      ...{ status: 'COMPLETED', generated: ['https://i.example/1.png'] },
+      status: 'COMPLETED',
+      generated: ['https://i.example/1.png'],
     });
   });
 

@@ -18,9 +18,17 @@ describe('a method or path that no operation has', () => {
 
     expect(lines()).toEqual([
       {
-        ...{ level: 'info', event: 'request', request_id: 'sample-unknown-route', route: '$default' },
-        ...{ function_request_id: 'an-invocation', function: 'unknownRoute', method: 'GET' },
-        ...{ cold_start: expect.any(Boolean), code: 'route_not_found', status: 404, ms: expect.any(Number) },
+        level: 'info',
+        event: 'request',
+        request_id: 'sample-unknown-route',
+        route: '$default',
+        function_request_id: 'an-invocation',
+        function: 'unknownRoute',
+        method: 'GET',
+        cold_start: expect.any(Boolean),
+        code: 'route_not_found',
+        status: 404,
+        ms: expect.any(Number),
       },
     ]);
   });

@@ -83,7 +83,8 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
       expect(changed.body).toEqual({ ...kept, description: 'Loads more', host_node_name: 'New' });
       expect(await stored('New')).toMatchObject({
         touched: ['category', 'deprecated', 'description', 'host_node_name', 'output_is_list'],
-        ...{ edited_by: 'user:olga', edited_at: new Date().toISOString() },
+        edited_by: 'user:olga',
+        edited_at: new Date().toISOString(),
       });
     });
 

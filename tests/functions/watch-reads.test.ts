@@ -27,7 +27,8 @@ const distribution = await serve(async (request, response) => {
 beforeAll(() => {
   bucketUrl = downloadUrl('').replace(/\/$/, '');
   setVariables({
-    ...{ DOWNLOAD_BASE_URL: distribution.url, WATCHED_SITE_URL: distribution.url },
+    DOWNLOAD_BASE_URL: distribution.url,
+    WATCHED_SITE_URL: distribution.url,
     METRICS_NAMESPACE: 'node-registry/prod',
   });
 });
@@ -54,7 +55,8 @@ describe('watchReads', () => {
       expect.objectContaining({ level: 'error', failed: [{ kind, status: 403 }], failed_reads: 1 }),
     ]);
     expect(lines('reads')[0]._aws.CloudWatchMetrics[0]).toMatchObject({
-      ...{ Namespace: 'node-registry/prod', Metrics: [{ Name: 'failed_reads', Unit: 'Count' }] },
+      Namespace: 'node-registry/prod',
+      Metrics: [{ Name: 'failed_reads', Unit: 'Count' }],
       Dimensions: [[]],
     });
   });

@@ -59,7 +59,11 @@ describe('writeIndex, while others write or S3 fails', () => {
     const [created_at, publisher] = [expect.any(String), expect.any(Object)];
     expect(happened()).toBe(true);
     expect((await read(nodePath('banned-early'))).content).toEqual({
-      ...{ id: 'banned-early', ...status, created_at, publisher, versions: [] },
+      id: 'banned-early',
+      ...status,
+      created_at,
+      publisher,
+      versions: [],
     });
     expect((await read(readmePath('banned-early'))).content).toEqual({ node_id: 'banned-early', text: '' });
   });

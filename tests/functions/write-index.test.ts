@@ -95,8 +95,12 @@ describe('writeIndex', () => {
     const { content } = await read(paths.publishersPath);
     const profile = content.publishers.find(({ id }: { id: string }) => id === 'wordy');
     expect(profile).toEqual({
-      ...{ id: 'wordy', name: 'wordy', createdAt: expect.any(String), website },
-      ...{ description: 'd'.repeat(1000), member_names: Array(10).fill('n'.repeat(100)) },
+      id: 'wordy',
+      name: 'wordy',
+      createdAt: expect.any(String),
+      website,
+      description: 'd'.repeat(1000),
+      member_names: Array(10).fill('n'.repeat(100)),
     });
   });
 
@@ -108,7 +112,9 @@ describe('writeIndex', () => {
     const createdAt = '2025-12-31T00:00:00.000Z';
     const versions = {
       '1.0.0': { status: 'NodeVersionStatusFlagged', extraction: { nodes: 0 }, tags_admin: ['hidden'] },
-      ...{ '1.1.0+b': {}, '1.1.0+a': {}, '1.1.0+c': { createdAt } },
+      '1.1.0+b': {},
+      '1.1.0+a': {},
+      '1.1.0+c': { createdAt },
       '2.0.0': { status: 'NodeVersionStatusBanned' },
       '0.9.0': { status: 'NodeVersionStatusDeleted' },
     };
@@ -123,11 +129,18 @@ describe('writeIndex', () => {
     const { archive_key, published_at, ...bytes } = published;
     const downloadUrl = expect.stringMatching(`/${archive_key}$`);
     const fileOf = (label: string) => ({
-      ...{ ...bytes, id: `written-${label}`, node_id: 'written' },
-      ...{ ...active, version: label, downloadUrl },
+      ...bytes,
+      id: `written-${label}`,
+      node_id: 'written',
+      ...active,
+      version: label,
+      downloadUrl,
     });
     expect(content).toEqual({
-      ...{ ...shown, id: 'written', name: 'Node written', status: 'NodeStatusActive' },
+      ...shown,
+      id: 'written',
+      name: 'Node written',
+      status: 'NodeStatusActive',
       created_at: expect.any(String),
       publisher: { id: 'acme', name: 'acme', createdAt: expect.any(String) },
       latest_version: { ...bytes, id: '1', ...active, downloadUrl },
@@ -142,9 +155,15 @@ describe('writeIndex', () => {
     expect(headers).toMatchObject({ ContentType: 'application/json', CacheControl: cacheControl });
     expect(await linesOf('written')).toEqual([
       {
-        ...{ ...shown, id: 'written', name: 'Node written', description: `${'x'.repeat(299)}\ufffd` },
+        ...shown,
+        id: 'written',
+        name: 'Node written',
+        description: `${'x'.repeat(299)}\ufffd`,
         publisher: { id: 'acme', name: 'acme' },
-        ...{ latest_version: '1.0.0', host_nodes: 0, versions: 4, updated_at: published_at },
+        latest_version: '1.0.0',
+        host_nodes: 0,
+        versions: 4,
+        updated_at: published_at,
         created_at: expect.any(String),
       },
     ]);
@@ -245,10 +264,13 @@ describe('writeIndex', () => {
     // Without "latents" of the description, "fill" of the tags, and "mask", which "masked" begins with.
     const words = 'maskenwerk remplir zwei k sampler masked the of füllen';
     expect(await extracting({ ...success, extraction: { nodes: 1 } })).toMatchObject({
-      ...{ host_nodes: 1, host_node_words: words },
+      host_nodes: 1,
+      host_node_words: words,
     });
     expect((await read(path)).content).toEqual({
-      ...{ node_id: 'searched', version: '1.0.0', ...success },
+      node_id: 'searched',
+      version: '1.0.0',
+      ...success,
       host_nodes: [{ host_node_name: name, display_name: 'Fill the mask of latents, füllen' }],
     });
 
@@ -309,8 +331,16 @@ describe('writeIndex', () => {
 
     expect(lines()).toEqual([
       {
-        ...{ level: 'info', event: 'index', function: 'writeIndex', function_request_id: 'an-event' },
-        ...{ records: 4, nodes: 1, host_nodes: 2, lag_ms: 70_000, parts: 0, failed: 0 },
+        level: 'info',
+        event: 'index',
+        function: 'writeIndex',
+        function_request_id: 'an-event',
+        records: 4,
+        nodes: 1,
+        host_nodes: 2,
+        lag_ms: 70_000,
+        parts: 0,
+        failed: 0,
       },
     ]);
   });

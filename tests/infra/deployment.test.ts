@@ -242,8 +242,11 @@ test('asks nothing of the table and the parameters if nothing is packaged or dep
 describe('a deployed site', () => {
   test('has the page for accounts in a folder of its own, whose policy names origins, and no other unless asked', async () => {
     const parameters = {
-      ...{ bucketName: bucketName(), domainName: 'api.example', accountDomainName: 'account.example' },
-      ...{ tokenIssuer: 'https://id.example/realms/acme', loginOrigins: 'https://login.example' },
+      bucketName: bucketName(),
+      domainName: 'api.example',
+      accountDomainName: 'account.example',
+      tokenIssuer: 'https://id.example/realms/acme',
+      loginOrigins: 'https://login.example',
     };
     await run(framework('deploy', { parameters }), 'after:deploy:deploy');
     const { headers, text } = await readObject('account/account/');

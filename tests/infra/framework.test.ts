@@ -47,8 +47,10 @@ const giveBlock = (values: string) =>
 async function serverless(command: string, flags: readonly string[]): Promise<string> {
   const env = {
     ...bareEnvironment,
-    ...{ AWS_ACCESS_KEY_ID: 'LOCALACCESSKEY', AWS_SECRET_ACCESS_KEY: 'LOCALSECRETKEY' },
-    ...{ AWS_MAX_ATTEMPTS: '1', AWS_ENDPOINT_URL: aws.url },
+    AWS_ACCESS_KEY_ID: 'LOCALACCESSKEY',
+    AWS_SECRET_ACCESS_KEY: 'LOCALSECRETKEY',
+    AWS_MAX_ATTEMPTS: '1',
+    AWS_ENDPOINT_URL: aws.url,
     AWS_ENDPOINT_URL_DYNAMODB: process.env.AWS_ENDPOINT_URL_DYNAMODB,
   };
   const args = [...command.split(' '), ...flags];
@@ -74,9 +76,15 @@ describe('npm run package', () => {
     const { tokenIssuer: _, bucketName: __, ...rest } = requiredParameters;
     // An empty one is as one that is not given.
     const bad = {
-      ...{ ...named(''), ...rest, tokenIsuer: 'https://issuer.example.com', bucketName: 'Not_A_Bucket' },
-      ...{ imageProviderKey: 'sk-live-the-key-itself', rateLimit: 'abc', maxArchiveBytes: '100MB' },
-      ...{ creditsPerDay: '-1', site: 'yes' },
+      ...named(''),
+      ...rest,
+      tokenIsuer: 'https://issuer.example.com',
+      bucketName: 'Not_A_Bucket',
+      imageProviderKey: 'sk-live-the-key-itself',
+      rateLimit: 'abc',
+      maxArchiveBytes: '100MB',
+      creditsPerDay: '-1',
+      site: 'yes',
     };
     const output = await serverless('package', flagsOf(bad));
 
@@ -174,7 +182,8 @@ describe('a deployment over a stage', () => {
 
     expect(Metadata.NodeRegistryParameters).toEqual({
       ...kept,
-      ...{ corsOrigins: 'https://d.example.com', rateLimit: '150' },
+      corsOrigins: 'https://d.example.com',
+      rateLimit: '150',
     });
     expect(actions.filter((action) => !isRead(action))).toEqual(['DescribeStacks']);
   });

@@ -28,8 +28,10 @@ const siteCertificateArn = arn('acm', 'certificate/1234abcd', 'us-east-1');
 const domain: Values = { domainName: 'api.example.com', certificateArn };
 const selfService: Values = { selfService: 'on', proxyAccess: 'none', loginClientId: 'registry' };
 const accountPage: Values = {
-  ...{ ...domain, ...selfService },
-  ...{ accountDomainName: 'account.example.com', accountCertificateArn: siteCertificateArn },
+  ...domain,
+  ...selfService,
+  accountDomainName: 'account.example.com',
+  accountCertificateArn: siteCertificateArn,
 };
 
 /** The other parameters that one needs, so that only its own value is tested. */
@@ -38,8 +40,13 @@ const companions: Record<string, Values> = {
   noticeTopicArn: { alarmTopicArn: arn('sns', 'alarms') },
   siteDomainName: { site: 'on', siteCertificateArn },
   siteCertificateArn: { site: 'on', siteDomainName: 'nodes.example.com' },
-  ...{ accountDomainName: accountPage, accountCertificateArn: accountPage, loginOrigins: accountPage },
-  ...{ domainName: domain, certificateArn: domain, generatedUrl: domain, hostedZoneId: domain },
+  accountDomainName: accountPage,
+  accountCertificateArn: accountPage,
+  loginOrigins: accountPage,
+  domainName: domain,
+  certificateArn: domain,
+  generatedUrl: domain,
+  hostedZoneId: domain,
 };
 
 function problemsWith(name: string, value: string): string[] {

@@ -109,7 +109,11 @@ describe('npm run admin -- upgrade', () => {
 
 describe('npm run release', () => {
   const cut: Cut = {
-    ...{ current: '3.0.0', next: '3.1.0', unclean: '', tree: 'abc', passed: 'abc' },
+    current: '3.0.0',
+    next: '3.1.0',
+    unclean: '',
+    tree: 'abc',
+    passed: 'abc',
     changeLog: '# Change log\n\n## 3.0.0\n',
   };
 

@@ -98,7 +98,9 @@ async function fill(name: string, count: number, text: string): Promise<void> {
     const items = Array.from({ length: Math.min(25, count - start) }, (_, place) => ({
       PutRequest: {
         Item: {
-          ...{ pk: { S: `NODE#${start + place}` }, sk: { S: 'META' }, text: { S: text } },
+          pk: { S: `NODE#${start + place}` },
+          sk: { S: 'META' },
+          text: { S: text },
           list: { L: [{ M: { number: { N: '1' }, absent: { NULL: true } } }] },
         },
       },

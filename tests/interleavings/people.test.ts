@@ -79,7 +79,8 @@ const works: Record<string, Work> = {
     path: member('olga'),
   })),
   'demotion of the other': act(`PUT ${ofPublisher}/members/{memberId}`, 'otto', () => ({
-    ...{ path: member('otto'), body: { role: 'member' } },
+    path: member('otto'),
+    body: { role: 'member' },
   })),
   'removal of a member': act(`DELETE ${ofPublisher}/members/{memberId}`, 'otto', () => ({
     path: member('mats'),

@@ -210,7 +210,9 @@ export const works: Record<string, Work> = {
   'ban of a node': decision('node ban pack --reason spam'),
   // The lane has ended what the command of an earlier decision still works on.
   'align, ban of a node': {
-    ...{ by: 'administrator', isDecision: true, isRare: true },
+    by: 'administrator',
+    isDecision: true,
+    isRare: true,
     run: async (id) => (await align(id)) && command('node ban pack --reason spam').run(id),
   },
   'unban of a node': decision('node unban pack', 'a ban of the node'),

@@ -141,7 +141,9 @@ export async function openWorld(from?: World): Promise<World> {
   const { table, ...before } = freeTables.pop() ?? (await newTable(`${tableName()}-${count}`));
   const world: World = {
     bucket,
-    ...{ table, image, touched: [] },
+    table,
+    image,
+    touched: [],
     stream: [],
     delivered: new Map(),
     lines: [],

@@ -8,8 +8,13 @@ test.each(Object.entries(errorCatalog))('%s has a sentence for the caller', (_, 
 describe('ApiError', () => {
   test('keeps everything that is not changed, and bought something until it says that it did not', () => {
     const error = new ApiError('unavailable', {
-      ...{ message: 'Later.', reason: 'why', headers: { 'x-a': '1' }, cause: new Error('below') },
-      ...{ details: [{ path: 'body', message: 'is rude' }], payment: 'rejected', task: { taskId: '7' } },
+      message: 'Later.',
+      reason: 'why',
+      headers: { 'x-a': '1' },
+      cause: new Error('below'),
+      details: [{ path: 'body', message: 'is rude' }],
+      payment: 'rejected',
+      task: { taskId: '7' },
     });
     const { name, code, message, status, reason, details, headers, cause, payment, task, stack } = error;
     const same = { name, code, message, status, reason, details, headers, cause, payment, task, stack };

@@ -60,7 +60,8 @@ function machineOf(name: string, apiUrl = stack.apiUrl) {
   const run = (...args: string[]) => publishNode(args, { cwd, env: own });
   const start = (...args: string[]) => spawn(process.execPath, [packedProgram(), ...args], { cwd, env });
   return {
-    ...{ run, start },
+    run,
+    start,
     report: async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout),
     session: async () => {
       const [file = ''] = await readdir(join(directory, name, 'publish-node'));

@@ -184,8 +184,15 @@ describe('the log of requests', () => {
       expect.objectContaining({ caller: 'unknown' }),
       {
         at: expect.stringMatching(/^\d{4}-.*Z$/),
-        ...{ id: 'mine-1', method: 'POST', path: '/nodes/a%2Fb', caller: 'olga', status: 400 },
-        ...{ ms: expect.any(Number), body: 'sent', error: body.slice(0, 2000), lines: [] },
+        id: 'mine-1',
+        method: 'POST',
+        path: '/nodes/a%2Fb',
+        caller: 'olga',
+        status: 400,
+        ms: expect.any(Number),
+        body: 'sent',
+        error: body.slice(0, 2000),
+        lines: [],
       },
     ]);
   });

@@ -16,7 +16,7 @@ const s3 = await startS3(0, directory, 'bucket');
 const sqs = await startSqs(0, {});
 const issuer = await startIssuer(0, createSigningKey());
 const requests = createRequestLog({ write: () => true });
-const pages = await startPages({ ...{ port: 0, apiUrl: 'http://localhost:1' }, ...{ tokens: {}, requests } });
+const pages = await startPages({ port: 0, apiUrl: 'http://localhost:1', tokens: {}, requests });
 const dynamodbUrl = String(process.env.AWS_ENDPOINT_URL_DYNAMODB);
 
 for (const part of [simulators, s3, sqs, issuer, pages]) untilEnd(part);

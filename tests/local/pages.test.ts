@@ -7,7 +7,9 @@ const output = { write: () => true };
 const requests = createRequestLog(output);
 const pages = untilEnd(
   await startPages({
-    ...{ port: 0, apiUrl: 'http://127.0.0.1:1', requests },
+    port: 0,
+    apiUrl: 'http://127.0.0.1:1',
+    requests,
     tokens: { olga: 'owner-token</script>', mats: 'member-token' },
   }),
 );
@@ -27,8 +29,15 @@ describe('the local pages', () => {
     };
     expect(await read()).toEqual([]);
     const request = {
-      ...{ at: '2026-11-24T12:00:00.000Z', id: 'request-1', method: 'PUT', path: '/<b>', caller: 'olga' },
-      ...{ status: 400, ms: 7, body: '{}', error: '{"error":"invalid_request"}' },
+      at: '2026-11-24T12:00:00.000Z',
+      id: 'request-1',
+      method: 'PUT',
+      path: '/<b>',
+      caller: 'olga',
+      status: 400,
+      ms: 7,
+      body: '{}',
+      error: '{"error":"invalid_request"}',
     };
     const lines = ['request-1', 'request-2'].map((request_id) => ({ level: 'info', request_id }));
     for (const line of lines) (output.write as (text: string) => boolean)(`${JSON.stringify(line)}\n`);

@@ -83,7 +83,9 @@ describe('a prompt', () => {
     const frames = [{ prompt: 'A lake' }, { prompt: `Rain ${word}` }];
     const leaving = new AbortController();
     const asking = fetch(`${url}/video/multiframe`, {
-      ...{ method: 'POST', headers: { authorization: 'Token video-key' }, signal: leaving.signal },
+      method: 'POST',
+      headers: { authorization: 'Token video-key' },
+      signal: leaving.signal,
       body: JSON.stringify({ model: 'vidq2-pro', image_settings: frames, callback_url: hook }),
     }).catch(() => ({ status: 'lost' }));
     if (word === '[no answer]') {

@@ -285,10 +285,15 @@ async function runAction(directory: string, inputs: Record<string, string>): Pro
       ...[name, text.replaceAll(/\$\{\{ inputs\.([\w-]+) \}\}/g, inputOf)],
     ]);
     const env = {
-      ...{ ...registry.access, ...Object.fromEntries(variables), GITHUB_ACTIONS: 'true' },
-      ...{ ACTIONS_ID_TOKEN_REQUEST_URL: `${runner.url}/?v=1` },
-      ...{ ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'secret of the job', GITHUB_WORKSPACE: directory },
-      ...{ RUNNER_TEMP: place, GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary },
+      ...registry.access,
+      ...Object.fromEntries(variables),
+      GITHUB_ACTIONS: 'true',
+      ACTIONS_ID_TOKEN_REQUEST_URL: `${runner.url}/?v=1`,
+      ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'secret of the job',
+      GITHUB_WORKSPACE: directory,
+      RUNNER_TEMP: place,
+      GITHUB_OUTPUT: output,
+      GITHUB_STEP_SUMMARY: summary,
     };
     const shell = ['-e', '-o', 'pipefail', '-c', step.run];
     const { code, stdout, stderr } = await runFile('bash', shell, { cwd: directory, env });

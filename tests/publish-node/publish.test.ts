@@ -68,7 +68,11 @@ describe('publish-node --json', () => {
       host_node_extract_reason: 'It has no __init__.py at its root.',
     };
     const plan = {
-      ...{ unpacked_bytes: 87, chosen_by: 'ignore files', left_out: [], notes: [], host_nodes: [] },
+      unpacked_bytes: 87,
+      chosen_by: 'ignore files',
+      left_out: [],
+      notes: [],
+      host_nodes: [],
       files: ['node.py', 'pyproject.toml'].map((path, at) => ({ path, bytes: [1, 86][at] })),
     };
     expect([createHash('sha256').update(bytes).digest('hex'), bytes.length]).toEqual([sha256, archive_bytes]);
@@ -242,7 +246,9 @@ test('publish-node edit sets what pyproject.toml and options name, without a rel
 
   expect([edited.code, edited.status, code]).toEqual([0, 'edited', 0]);
   expect(await storedNode('edited')).toMatchObject({
-    ...{ description: 'Loads.', tags: ['image', 'fast'], icon: 'https://example.com/i.png' },
+    description: 'Loads.',
+    tags: ['image', 'fast'],
+    icon: 'https://example.com/i.png',
   });
   expect((await here('status', 'edited@1.0.0')).code).toBe(0);
   expect((await here('edit', 'edited')).stderr).toContain('Name what to change');

@@ -108,8 +108,12 @@ describe('publish-node', () => {
       if (request.url?.includes('host'))
         return response.end('{"node_id":"old","version":"1","host_nodes":[]}');
       const version = {
-        ...{ version: '1.0.0', deprecated: true, changelog: 'Use 2.', downloadUrl: `${server.url}/a.zip` },
-        ...{ sha256: sha256(Buffer.from('x')), size_bytes: 1 },
+        version: '1.0.0',
+        deprecated: true,
+        changelog: 'Use 2.',
+        downloadUrl: `${server.url}/a.zip`,
+        sha256: sha256(Buffer.from('x')),
+        size_bytes: 1,
       };
       const withdrawn = { status: 'NodeStatusDeleted', status_detail: 'Gone.' };
       const node = { id: 'old', ...withdrawn, latest_version: version, versions: [version] };

@@ -62,7 +62,8 @@ describe('an option of the client', () => {
     const asked: string[] = [];
     const headers = { 'X-Team': 'a', 'Content-Type': 'text/plain' };
     const client = clientWith({
-      ...{ accessToken: 'token', headers },
+      accessToken: 'token',
+      headers,
       fetch: (url, init) => fetch(url, asked.push(url) ? init : undefined),
     });
     await client.versions.bulk([pair], { headers: { 'x-trace': '1', 'x-team': 'b' } });
@@ -134,8 +135,13 @@ describe('an error of the client', () => {
 
     expect(error.statusUrl).toBe('https://a.example.com/x');
     expect(JSON.parse(JSON.stringify(error))).toEqual({
-      ...{ name: 'RegistryError', code: 'provider_timeout', message: 'Late: a b.', status: 504 },
-      ...{ details, requestId: 'r-1', retryAfter: 7 },
+      name: 'RegistryError',
+      code: 'provider_timeout',
+      message: 'Late: a b.',
+      status: 504,
+      details,
+      requestId: 'r-1',
+      retryAfter: 7,
     });
   });
 
@@ -173,7 +179,8 @@ test('an image is uploaded if it is needed, and then the client sends the same r
     new Response('{"data":{"task_id":"1"}}'),
   ];
   const client = clientWith({
-    ...{ accessToken: 'token', headers: { 'x-team': 'a' } },
+    accessToken: 'token',
+    headers: { 'x-team': 'a' },
     fetch: async (url, init) => answers[sent.push({ url, init }) - 1] ?? Response.error(),
   });
   const { signal } = new AbortController();

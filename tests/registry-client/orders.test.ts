@@ -29,7 +29,9 @@ const store: OrderStore = {
 };
 const newClient = (orders?: OrderStore) =>
   createRegistryClient({
-    ...{ baseUrl: api.url, attempts: 2, orders },
+    baseUrl: api.url,
+    attempts: 2,
+    orders,
     accessToken: () => bearer('user-with-orders').replace('Bearer ', ''),
   });
 let client = newClient();
@@ -195,7 +197,9 @@ describe('a store of orders', () => {
     const { task_id } = await newClient(store).videos.fromText(video, { order });
     const creations = [{ id: '1', url: 'https://films.example.com/1.mp4' }];
     await say(pathOf(simulation.received.at(-1)?.body.callback_url), {
-      ...{ id: task_id, state: 'success', creations },
+      id: task_id,
+      state: 'success',
+      creations,
     });
     await runQueue(deliver);
     jest.setSystemTime(Date.now() + 24 * hour);

@@ -56,9 +56,14 @@ function lifetime() {
 export function gitHubClaims(changes: Claims = {}): Claims {
   const { repository = 'octo/nodes', ref = 'refs/tags/v1.0.0' } = changes;
   return {
-    ...{ iss: gitHub.issuer, aud: audience, ...lifetime() },
+    iss: gitHub.issuer,
+    aud: audience,
+    ...lifetime(),
     ...gitHubJob({ repository: String(repository), workflow: 'release.yml', ref: String(ref) }),
-    ...{ repository_id: '7100', repository_owner_id: '650', sha: 'f'.repeat(40), run_id: '4242' },
+    repository_id: '7100',
+    repository_owner_id: '650',
+    sha: 'f'.repeat(40),
+    run_id: '4242',
     ...changes,
   };
 }

@@ -16,8 +16,11 @@ import { streamEventOf } from './table-stream.ts';
 
 export const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 120_000 };
 export const published = {
-  ...{ archive_key: 'archives/some/1.0.0/id-0.zip', sha256: '0'.repeat(64), size_bytes: 10 },
-  ...{ published_at: '2026-01-01T00:00:00.000Z', createdAt: '2026-01-01T00:00:00.000Z' },
+  archive_key: 'archives/some/1.0.0/id-0.zip',
+  sha256: '0'.repeat(64),
+  size_bytes: 10,
+  published_at: '2026-01-01T00:00:00.000Z',
+  createdAt: '2026-01-01T00:00:00.000Z',
   host_node_extract_status: 'success',
 };
 export const active = { status: 'NodeVersionStatusActive', version: '1.0.0' };

@@ -62,7 +62,11 @@ export async function runExample(
   await build({
     stdin: { contents, loader: 'ts', resolveDir: resolve(folder) },
     alias: { '@node-registry/registry-client': resolve(folder, 'client.ts') },
-    ...{ outfile, bundle: true, format: 'esm', platform: 'node', logLevel: 'silent' },
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    logLevel: 'silent',
   });
   return (await run(process.execPath, [outfile], { cwd, env })).stdout;
 }

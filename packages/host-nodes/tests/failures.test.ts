@@ -115,7 +115,9 @@ describe('a statement that fails for the host too', () => {
     const files = { '__init__.py': `${listed}from . import broken`, 'broken.py': `\n${statement}` };
 
     expect(extract(files)).toMatchObject({
-      ...{ status: 'failed', nodes: [], notes: [] },
+      status: 'failed',
+      nodes: [],
+      notes: [],
       reason: `It cannot be imported. ${error} (broken.py:2).`,
     });
   });

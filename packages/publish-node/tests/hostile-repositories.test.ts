@@ -64,7 +64,8 @@ async function chosen(folder: string, includes: readonly string[] = []) {
 
 /** A folder that git takes for a repository when it stands in it. */
 const bareRepository: Files = {
-  ...{ 'pack/HEAD': 'ref: refs/heads/main\n', 'pack/config': '[core]\n  fsmonitor = ./attack.sh\n' },
+  'pack/HEAD': 'ref: refs/heads/main\n',
+  'pack/config': '[core]\n  fsmonitor = ./attack.sh\n',
   ...emptyFiles('pack/objects/keep pack/refs/keep'),
 };
 

@@ -119,8 +119,14 @@ describe('an error of the registry', () => {
   });
 
   const waits = {
-    ...{ 0.4: '1 seconds', 99: '99 seconds', 100: '2 minutes', 5940: '99 minutes', 5941: '2 hours' },
-    ...{ 356400: '99 hours', 356401: 'over 4 days', Infinity: 'over 4 days' },
+    0.4: '1 seconds',
+    99: '99 seconds',
+    100: '2 minutes',
+    5940: '99 minutes',
+    5941: '2 hours',
+    356400: '99 hours',
+    356401: 'over 4 days',
+    Infinity: 'over 4 days',
   };
 
   test.each(Object.entries(waits))('says when it can work again, in %s seconds', (retryAfter, wait) => {
@@ -195,7 +201,10 @@ describe('a step of GitHub Actions', () => {
   test('gets no output and no markup that a server or a pack wrote', async () => {
     const evil = 'x\nversion=9.9.9\n| <img src=x onerror=1> | `a` [b](javascript:1)\r\n::error::';
     const { outputs, summary } = await leave({
-      ...{ status: 'published', version: evil, download_url: evil, node: evil },
+      status: 'published',
+      version: evil,
+      download_url: evil,
+      node: evil,
       sha256: 'ab',
       files: [1, 2],
       host_nodes: [1],

@@ -38,7 +38,8 @@ describe('.comfyignore', () => {
     ['everything but a folder', '*\n!web/*\n', [], 'web/app.js'],
   ])('leaves out %s', async (_, rules, includes, expected) => {
     await writeFiles(folder, {
-      ...{ '.comfyignore': rules, 'web/.comfyignore': '*.js\n' },
+      '.comfyignore': rules,
+      'web/.comfyignore': '*.js\n',
       ...emptyFiles('node.py art/logo.psd docs/a.md docs/keep.md web/app.js'),
     });
     const found = (await paths(includes)).filter((path) => !path.endsWith('.comfyignore'));
@@ -75,7 +76,9 @@ describe('.comfyignore', () => {
       (path) => `[submodule "${path}"]\n\tpath = ${path}\n\turl = https://example.com/${path}\n`,
     );
     await writeFiles(folder, {
-      ...{ '.gitmodules': modules.join(''), '.gitignore': ignored, 'pyproject.toml': project('1.0.0') },
+      '.gitmodules': modules.join(''),
+      '.gitignore': ignored,
+      'pyproject.toml': project('1.0.0'),
       ...emptyFiles('node.py full/a.py'),
     });
     await mkdir(join(folder, 'vendor'));

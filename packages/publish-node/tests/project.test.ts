@@ -69,7 +69,8 @@ describe('a pyproject.toml', () => {
     const project = await projectOf(`${base}${dependencies}\n[tool.node-registry]\npublisher = "me"\n`);
 
     expect(requestOf(project).version).toMatchObject({
-      ...{ dependencies: ['numpy'], supported_host_frontend_version: '>=1.20' },
+      dependencies: ['numpy'],
+      supported_host_frontend_version: '>=1.20',
     });
   });
 
@@ -78,16 +79,24 @@ describe('a pyproject.toml', () => {
     const project = await projectOf(await readFile(example, 'utf8'));
     const { node, version, ...ids } = requestOf(project);
     const supported = {
-      ...{ supported_host_version: '>=0.3', supported_host_frontend_version: '>=1.40' },
-      ...{ supported_os: ['OS Independent'], supported_accelerators: ['GPU :: NVIDIA CUDA'] },
+      supported_host_version: '>=0.3',
+      supported_host_frontend_version: '>=1.40',
+      supported_os: ['OS Independent'],
+      supported_accelerators: ['GPU :: NVIDIA CUDA'],
     };
     const addresses = { repository: 'https://example.com/me/my-node', icon: 'https://example.com/icon.png' };
 
     expect([project.includes, project.allow]).toEqual([['web/dist'], ['tests/data/key.pem']]);
     expect(ids).toEqual({ publisherId: 'me', nodeId: 'my-node' });
     expect(node).toEqual({
-      ...{ id: 'my-node', name: 'My Node', description: 'Loads images twice as fast.', license: 'LICENSE' },
-      ...{ ...addresses, banner_url: 'https://example.com/banner.png', tags: ['image'], ...supported },
+      id: 'my-node',
+      name: 'My Node',
+      description: 'Loads images twice as fast.',
+      license: 'LICENSE',
+      ...addresses,
+      banner_url: 'https://example.com/banner.png',
+      tags: ['image'],
+      ...supported,
     });
     expect(version).toEqual({ version: '1.2.0', dependencies: ['numpy>=2'], ...supported });
     expect([NodeInput.safeParse(node).success, NodeVersionInput.safeParse(version).success]).toEqual([
@@ -112,9 +121,15 @@ Models = [{ location = "/checkpoints/a.safetensors" }]
 `);
 
     expect(project).toEqual({
-      ...{ publisher: 'drltdata', node: 'my-pack', version: '1.2.0', displayName: 'Impact', license: 'MIT' },
-      ...{ repository: 'https://example.com/source', banner: 'https://example.com/banner.png' },
-      ...{ includes: ['web/dist'], hostVersion: '>=0.4.0' },
+      publisher: 'drltdata',
+      node: 'my-pack',
+      version: '1.2.0',
+      displayName: 'Impact',
+      license: 'MIT',
+      repository: 'https://example.com/source',
+      banner: 'https://example.com/banner.png',
+      includes: ['web/dist'],
+      hostVersion: '>=0.4.0',
     });
   });
 

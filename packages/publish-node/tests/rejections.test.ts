@@ -77,8 +77,11 @@ describe('publish-node and paths that the registry rejects', () => {
 
   test('names the folder that git would take for a repository', async () => {
     await writeFiles(folder, {
-      ...{ 'node.py': '', 'tests/bare/HEAD': 'ref: refs/heads/main\n', 'tests/bare/config': '[core]\n' },
-      ...{ 'tests/bare/objects/keep': '', 'tests/bare/refs/keep': '' },
+      'node.py': '',
+      'tests/bare/HEAD': 'ref: refs/heads/main\n',
+      'tests/bare/config': '[core]\n',
+      'tests/bare/objects/keep': '',
+      'tests/bare/refs/keep': '',
     });
     const args = dryRun(folder);
     const { code, stderr } = await publishNode(args);

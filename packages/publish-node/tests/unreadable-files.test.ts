@@ -44,8 +44,12 @@ test.each([
 });
 
 const files = {
-  ...{ 'pyproject.toml': '[project]\nname = "x"\n', '.gitignore': '*.log\n', '.gitattributes': '* text\n' },
-  ...{ 'sub/deep/a.py': 'x', 'sub/.gitignore': '*.tmp\n', 'sub/new.py': '' },
+  'pyproject.toml': '[project]\nname = "x"\n',
+  '.gitignore': '*.log\n',
+  '.gitattributes': '* text\n',
+  'sub/deep/a.py': 'x',
+  'sub/.gitignore': '*.tmp\n',
+  'sub/new.py': '',
 };
 const inGit = ['.git', '.git/index', '.git/info', '.git/info/exclude'];
 const changes: Record<string, (path: string) => void> = {

@@ -15,7 +15,12 @@ test.each<[entry: keyof typeof packageFile.exports, kilobytes: number, ...names:
     const { 'in-tree': file } = Object(packageFile.exports[entry]);
     const { outputFiles, metafile } = await build({
       entryPoints: [join(import.meta.dirname, '..', file)],
-      ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', write: false, metafile: true },
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      target: 'es2022',
+      write: false,
+      metafile: true,
     });
 
     expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeLessThanOrEqual(kilobytes * 1024);

@@ -161,7 +161,10 @@ describe('a call', () => {
 
 describe('publish', () => {
   const input = {
-    ...{ publisherId: 'demo', nodeId: 'any', version: { version: '1.0.0' }, personalAccessToken: 'nrp_' },
+    publisherId: 'demo',
+    nodeId: 'any',
+    version: { version: '1.0.0' },
+    personalAccessToken: 'nrp_',
     archive: new Uint8Array([1]),
   };
   const registered = () => json(201, { node_version: {}, signedUrl: 'https://bucket.example.com/upload' });
@@ -218,7 +221,8 @@ describe('publish', () => {
     answers = (place) => (place === 0 ? registered() : failed());
 
     expect((await endOf(clientWith().publish(input))).error).toMatchObject({
-      ...{ code: 'upload_failed', status },
+      code: 'upload_failed',
+      status,
       message: `The upload was answered with status ${status}. Publish again.`,
     });
     expect(times()).toEqual(at);
@@ -306,7 +310,9 @@ describe('waiting for a task', () => {
     answers = (place) => [bought({ ...link, ...limited }), status('created')][place] ?? ended;
 
     expect((await endOf(buy())).result).toEqual({
-      ...{ ...film, credits: 21, ignored: ['seed', 'image_settings[1].durations'] },
+      ...film,
+      credits: 21,
+      ignored: ['seed', 'image_settings[1].durations'],
       creations: [{ id: '1', url: 'a.webm', cover_url: '' }],
       rateLimits: [
         { name: 'credits-per-day', limit: 2000, windowSeconds: 86400, remaining: 1980, resetSeconds: 43200 },
@@ -326,7 +332,8 @@ describe('waiting for a task', () => {
   test('runs in Workers whose requests lack options', async () => {
     const { prototype } = Request;
     const lacking = ['cache', 'credentials'].map((name) => ({
-      ...{ name, own: Object.getOwnPropertyDescriptor(prototype, name) },
+      name,
+      own: Object.getOwnPropertyDescriptor(prototype, name),
     }));
     for (const { name } of lacking) Reflect.deleteProperty(prototype, name);
     answers = () => status('success');

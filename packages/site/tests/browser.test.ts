@@ -16,7 +16,10 @@ ${'\nA line.\n'.repeat(99)}\n## Middle\n${'\nA line.\n'.repeat(99)}`;
 const relight = listed(
   'relight',
   {
-    ...{ name: 'Relight', description: 'Lights a picture again.', tags: ['image'], readme: text },
+    name: 'Relight',
+    description: 'Lights a picture again.',
+    tags: ['image'],
+    readme: text,
     versions: [version('relight', '2.0.0'), version('relight', '1.0.0', { deprecated: true })],
   },
   hostNodes,

@@ -24,8 +24,14 @@ const at = (day: number) => new Date(Date.UTC(2026, 0, 1) + day * 86_400_000).to
 
 export function version(id: string, label: string, fields: Partial<PublicVersion> = {}): PublicVersion {
   return {
-    ...{ id: `${id}-${label}`, node_id: id, version: label, status: 'NodeVersionStatusActive' },
-    ...{ createdAt: at(label.length), deprecated: false, size_bytes: 12_345, sha256: 'ab'.repeat(32) },
+    id: `${id}-${label}`,
+    node_id: id,
+    version: label,
+    status: 'NodeVersionStatusActive',
+    createdAt: at(label.length),
+    deprecated: false,
+    size_bytes: 12_345,
+    sha256: 'ab'.repeat(32),
     downloadUrl: `https://downloads.example/archives/${id}/${label}.zip`,
     ...fields,
   };
@@ -39,14 +45,19 @@ export function listed(
   const versions = fields.versions ?? [version(id, '1.0.0')];
   const [latest_version] = versions;
   const node: IndexedNode = {
-    ...{ id, status: 'NodeStatusActive', publisher: { id: 'acme', name: 'Acme Nodes' } },
+    id,
+    status: 'NodeStatusActive',
+    publisher: { id: 'acme', name: 'Acme Nodes' },
     ...(latest_version && { latest_version }),
     versions,
     ...fields,
   };
   const label = String(latest_version?.version);
   const file: IndexedHostNodes = {
-    ...{ node_id: id, version: label, host_node_extract_status: 'success', host_nodes: hostNodes },
+    node_id: id,
+    version: label,
+    host_node_extract_status: 'success',
+    host_nodes: hostNodes,
   };
   const html = renderReadme(readme ?? '', { path: 'README.md', repository: undefined });
   return {

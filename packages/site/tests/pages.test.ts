@@ -44,10 +44,17 @@ test.each([
 describe('the page of a node', () => {
   const dependencies = ['numpy>=2'];
   const whole = {
-    ...{ name: 'Whole', description: 'All\nof it.', license: 'MIT', supported_os: ['Linux'] },
+    name: 'Whole',
+    description: 'All\nof it.',
+    license: 'MIT',
+    supported_os: ['Linux'],
     downloads_by_day: { [new Date(Date.now() - 5 * 86_400_000).toISOString().slice(0, 10)]: 56 },
-    ...{ downloads: 1234, downloads_90_days: 56, repo_stars: 5, rating: 4.5 },
-    ...{ translations: { de: { description: 'Alles davon.' } }, preempted_host_node_names: ['Mix'] },
+    downloads: 1234,
+    downloads_90_days: 56,
+    repo_stars: 5,
+    rating: 4.5,
+    translations: { de: { description: 'Alles davon.' } },
+    preempted_host_node_names: ['Mix'],
     banner_url: 'https://img.example/b.png',
     versions: [
       version('whole', '2.0.0', {
@@ -111,10 +118,19 @@ describe('the page of a node', () => {
     'shows the %s of a host node, or what it changes',
     (field) => {
       const all: HostNode = {
-        ...{ host_node_name: 'Mix', display_name: 'Mixer', category: 'image', description: 'Mixes' },
-        ...{ conditional: true, experimental: true, deprecated: field === 'deprecated' },
-        ...{ policy: 'HostNodePolicyLocalOnly', output_is_list: [true], left_open: ['category: unknown'] },
-        ...{ input_types, return_types: '["IMAGE"]', return_names: '["out"]' },
+        host_node_name: 'Mix',
+        display_name: 'Mixer',
+        category: 'image',
+        description: 'Mixes',
+        conditional: true,
+        experimental: true,
+        deprecated: field === 'deprecated',
+        policy: 'HostNodePolicyLocalOnly',
+        output_is_list: [true],
+        left_open: ['category: unknown'],
+        input_types,
+        return_types: '["IMAGE"]',
+        return_names: '["out"]',
       };
       expect(all).toHaveProperty(field);
       expect(hostNodesOf({ ...all, [field]: undefined })).not.toBe(hostNodesOf(all));
@@ -225,7 +241,10 @@ describe('the page of a node', () => {
         ),
       );
     const bad = version('bad', '1.0.0', {
-      ...{ changelog: hostile + turned, dependencies: [hostile], supported_os: [hostile], tags: [hostile] },
+      changelog: hostile + turned,
+      dependencies: [hostile],
+      supported_os: [hostile],
+      tags: [hostile],
       downloadUrl: `javascript:${hostile}`,
     });
     const publisher = { id: 'acme', name: hostile, website: 'javascript:alert(1)', support: hostile };

@@ -29,10 +29,23 @@ const plainElements =
     /\s+/,
   );
 const values: Record<string, RegExp> = {
-  ...{ href: /^(?:https?:\/\/|#readme-)/, src: /^https:\/\//, id: /^readme-/ },
+  href: /^(?:https?:\/\/|#readme-)/,
+  src: /^https:\/\//,
+  id: /^readme-/,
   class: new RegExp(`^(?:h[1-6]|${[...codeClasses].join('|')})$`),
-  ...{ align: /^/, alt: /^/, colspan: /^/, dir: /^/, height: /^/, loading: /^lazy$/, open: /^/ },
-  ...{ rel: /^noopener/, rowspan: /^/, start: /^/, tabindex: /^0$/, title: /^/, width: /^/ },
+  align: /^/,
+  alt: /^/,
+  colspan: /^/,
+  dir: /^/,
+  height: /^/,
+  loading: /^lazy$/,
+  open: /^/,
+  rel: /^noopener/,
+  rowspan: /^/,
+  start: /^/,
+  tabindex: /^0$/,
+  title: /^/,
+  width: /^/,
 };
 
 function faults(node: Node): string[] {

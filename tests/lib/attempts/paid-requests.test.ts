@@ -50,9 +50,18 @@ function usageNow(user: string, name: Name, fields: object) {
   return {
     pk: expect.stringMatching(`^USAGE#${now().slice(0, 10)}#${callerHash(`user:${user}`)}#[0-3]$`),
     sk: expect.stringMatching(`^${now()}#[\\w-]{8}$`),
-    ...{ at: now(), completed_at: now(), ms: 0, ttl: expiry() },
-    ...{ caller: `user:${user}`, request_id: `sample-${name}`, ...operations[name] },
-    ...{ n: 0, ceiling: ceilings[name], revision: 1, write_id: expect.any(String), ...fields },
+    at: now(),
+    completed_at: now(),
+    ms: 0,
+    ttl: expiry(),
+    caller: `user:${user}`,
+    request_id: `sample-${name}`,
+    ...operations[name],
+    n: 0,
+    ceiling: ceilings[name],
+    revision: 1,
+    write_id: expect.any(String),
+    ...fields,
   };
 }
 

@@ -46,8 +46,13 @@ describe('a visit of an account', () => {
     const day = at.slice(0, 10);
     expect(await accountOf(user)).toEqual({
       ...keyOfAccount(attempt.caller),
-      ...{ caller: attempt.caller, [`credits:${day}`]: 50, [`tasks:${day}`]: 1, listed: day, open: 0 },
-      ...{ revision: 3, write_id: expect.any(String) },
+      caller: attempt.caller,
+      [`credits:${day}`]: 50,
+      [`tasks:${day}`]: 1,
+      listed: day,
+      open: 0,
+      revision: 3,
+      write_id: expect.any(String),
     });
     const completed_at = new Date().toISOString();
     const unknown = { at, payment: 'unknown', credits: 50, is_exact: false, completed_at };

@@ -50,9 +50,15 @@ describe('a paid request whose caller gives an address, if notifications are rel
 
       const task = await storedTask(secret);
       expect(task).toMatchObject({
-        ...{ provider, caller: `user:${user}`, address: hook },
-        ...{ attempt: usage?.sk, request_id: usage?.request_id, status_key: statusKey(secret) },
-        ...{ group: provider, pending_shard: `poll-${provider}`, sequence: 0 },
+        provider,
+        caller: `user:${user}`,
+        address: hook,
+        attempt: usage?.sk,
+        request_id: usage?.request_id,
+        status_key: statusKey(secret),
+        group: provider,
+        pending_shard: `poll-${provider}`,
+        sequence: 0,
         pending_since: new Date(Date.parse(String(task?.at)) + 600_000).toISOString(),
       });
       expect(provider).toBe(name === 'relight-image' ? 'image' : 'video');

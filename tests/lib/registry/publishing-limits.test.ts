@@ -26,7 +26,10 @@ beforeEach(async () => {
 
 const publish = (node: string, version = '1.0.0') =>
   publishAs({
-    ...{ publisherId, nodeId: `${node}-${publisherId}`, version, token },
+    publisherId,
+    nodeId: `${node}-${publisherId}`,
+    version,
+    token,
     as: bearer('olga', { expiresInSeconds: 3 * 86_400 }),
   });
 

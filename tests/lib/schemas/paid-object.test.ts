@@ -94,7 +94,9 @@ test.each<[ProxyName, object, string]>([
   [
     'relight-image',
     {
-      ...{ image: url, style: 'x', transfer_light_from_lightmap: url },
+      image: url,
+      style: 'x',
+      transfer_light_from_lightmap: url,
       transfer_light_from_reference_image: url,
     },
     'style transfer_light_from_reference_image',

@@ -51,7 +51,10 @@ describe('a try', () => {
     expect(begun).toMatchObject({ ...keyOf(item), tries: 1 });
     expect(await stored(item)).toEqual({
       ...keyOf(item),
-      ...{ group: 'ada', tries: 1, revision: 2, write_id: expect.any(String) },
+      group: 'ada',
+      tries: 1,
+      revision: 2,
+      write_id: expect.any(String),
     });
     expect(queue.bodies).toEqual([]);
   });
