@@ -61,6 +61,7 @@ describe('a command line that is not understood', () => {
     ['work show a/b --json', 1, 'rejected'],
     ['node shwo --json', 2, 'usage'],
     ['usage --csv --json', 2, 'usage'],
+    ['--json', 2, 'usage'],
   ])(
     'with --json, one object says why it failed, in the sentence for people: %s',
     async (line, status, error) => {

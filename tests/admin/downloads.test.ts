@@ -134,6 +134,7 @@ describe('on a deployed stage', () => {
   });
 
   test('shows the stage’s default limits from those outputs, and what it has without them', async () => {
+    await publishArchive('1.0.0');
     const { stdout } = await run('limit', 'show', 'nobody-yet', '--json');
     delete outputs.CallerLimits;
     const without = await run('limit', 'show', 'nobody-yet');
@@ -142,6 +143,8 @@ describe('on a deployed stage', () => {
     expect(JSON.parse(stdout)).toMatchObject({ limits: {}, in_force });
     expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('deploy it again') });
     expect(without.stdout).toMatch(/^Limits +the default limits\nUsed /m);
+    // A stack of the release before has none, and its operator must be able to ban.
+    expect(await ban()).toMatchObject({ code: 0, stderr: expect.not.stringContaining('goes on') });
   });
 
   test('names the archives that it cannot deny where downloads are served elsewhere', async () => {

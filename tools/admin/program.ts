@@ -124,23 +124,21 @@ function createVerb(
  */
 export async function runCommandLine(args: string[], ask?: Ask, live?: Output) {
   const result = { status: 0, stdout: '', stderr: '' };
-  let lastSaid = '';
   const copied = (name: 'stdout' | 'stderr') => ({
     write: (text: string) => {
       result[name] += text;
-      lastSaid = text.trimEnd();
       live?.[name].write(text);
     },
   });
   const output = { stdout: copied('stdout'), stderr: copied('stderr') };
   const program = createProgram(output, ask);
-  const fail = (error: string, message = lastSaid) => {
+  const fail = (error: string, message: string) => {
     if (args.includes('--json') && result.stdout === '')
       output.stdout.write(`${JSON.stringify({ status: 'failed', error, message }, null, 2)}\n`);
   };
   try {
     result.status = await runCommand(program, args.length > 0 ? args : ['--help']);
-    if (result.status !== 0) fail('usage');
+    if (result.status !== 0) fail('usage', result.stderr.trimEnd());
   } catch (error) {
     const sentence = sentenceFor(error);
     if (sentence === undefined) {
@@ -150,7 +148,10 @@ export async function runCommandLine(args: string[], ask?: Ask, live?: Output) {
     }
     result.status = error instanceof UsageError ? 2 : 1;
     output.stderr.write(`${sentence}\n`);
-    fail(error instanceof UsageError ? 'usage' : error instanceof ApiError ? error.code : 'rejected');
+    fail(
+      error instanceof UsageError ? 'usage' : error instanceof ApiError ? error.code : 'rejected',
+      sentence,
+    );
   }
   return result;
 }

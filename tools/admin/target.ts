@@ -88,10 +88,10 @@ export async function findStage(): Promise<boolean> {
   const { BUCKET_NAME, TABLE_NAME = '', AWS_REGION = '' } = process.env;
   if (BUCKET_NAME !== undefined) return true;
   const outputs = await readOutputs(TABLE_NAME, AWS_REGION);
-  const { BucketName, DistributionId, DownloadAddress, SiteSettings = '', CallerLimits } = outputs;
-  if (!BucketName || !DownloadAddress || !CallerLimits)
+  const { BucketName, DistributionId, DownloadAddress, SiteSettings = '', CallerLimits = '' } = outputs;
+  if (!BucketName || !DownloadAddress)
     throw new Rejection(
-      `The stack of ${describeTarget()} has no outputs BucketName, DownloadAddress and CallerLimits: deploy it again.`,
+      `The stack of ${describeTarget()} has no outputs BucketName and DownloadAddress: deploy it again.`,
     );
   Object.assign(process.env, {
     BUCKET_NAME: BucketName,
@@ -104,6 +104,14 @@ export async function findStage(): Promise<boolean> {
     ),
   });
   return DistributionId !== undefined;
+}
+
+/** For the limits that a caller has without its own: a stack of an earlier release doesn't say them. */
+export async function findLimits(): Promise<void> {
+  const areNamed = process.env.BUCKET_NAME !== undefined;
+  await findStage();
+  if (!areNamed && process.env.CREDITS_PER_DAY === undefined)
+    throw new Rejection(`The stack of ${describeTarget()} has no output CallerLimits: deploy it again.`);
 }
 
 async function readOutputs(StackName: string, region: string): Promise<Record<string, string>> {

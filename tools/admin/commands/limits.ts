@@ -12,7 +12,7 @@ import {
 import { Rejection } from '../registry/administration.ts';
 import { periodOf } from '../spend/period.ts';
 import { callerOfPrincipal, principalName } from '../spend/usage.ts';
-import { findStage } from '../target.ts';
+import { findLimits } from '../target.ts';
 import { fieldsOf, tableOf } from '../view.ts';
 
 const standard = 'default';
@@ -55,7 +55,7 @@ export const show = command({
   notes: 'A running task counts with its maximum cost until its cost is known.',
   examples: [`limit show 'auth0|1234'`],
   async run({ user }) {
-    const unread = await findStage().then(() => undefined, textOf);
+    const unread = await findLimits().then(() => undefined, textOf);
     const { account, history } = await showLimits(callerOf(user));
     const today = new Date().toISOString().slice(0, 10);
     const used = {
