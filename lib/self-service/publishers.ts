@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { contracts } from '../contracts/self-service/publishers.ts';
 import { ApiError } from '../errors.ts';
+import { weightOf } from '../json.ts';
 import { findPublisher, latestHistory, ownersView, seePublisher } from '../registry/changes.ts';
 import { editOwnVersion, restoreVersion, withdrawVersion } from '../registry/edit-version.ts';
 import { listVersions, nodeVersionView } from '../registry/node-versions.ts';
@@ -18,7 +19,7 @@ import {
 } from '../registry/records.ts';
 import type { Item } from '../store/items.ts';
 import { isSameNodeId, type Key, keyName, nodeKey, numbersKey, ownedNodeKey } from '../store/keys.ts';
-import { bytesOf, get, queryAll, readAll } from '../store/read.ts';
+import { get, queryAll, readAll } from '../store/read.ts';
 import { peopleRoutes } from './people.ts';
 
 /* Publishers, and what their members see and do of their nodes. */
@@ -54,9 +55,9 @@ export const publisherRoutes = peopleRoutes(contracts, {
     );
     const some = isCounted ? shown : ofPage(shown);
     const owner = publisherFor(caller, publisher);
-    // Each node repeats it, and a hundred members may have 100 KB.
-    const isLarge = bytesOf([owner]) * some.length > ofNodes.maxBytes;
-    const repeated = isLarge ? publisherFor(undefined, publisher) : owner;
+    // Each node repeats it. A hundred members may have 100 KB, and a profile 70 KB.
+    const isLarge = weightOf(JSON.stringify(owner)) * some.length > maxWeight;
+    const repeated = isLarge ? { id: publisher.id, name: publisher.name } : owner;
     const nodes = some.map((each) => ({ ...nodeView(each), publisher: repeated }));
     const total = isCounted ? ids.length : shown.length;
     return {
@@ -84,7 +85,7 @@ export const publisherRoutes = peopleRoutes(contracts, {
     const listed = (await listVersions(context, node.id))
       .filter(({ status }) => (wanted ? wanted.includes(status) : status !== 'NodeVersionStatusDeleted'))
       .reverse();
-    const { found } = await readSome(context, listed, ofVersions);
+    const { found } = await readSome(context, listed, versionsAtOnce);
     return listed.map((each) => nodeVersionView(nodeVersionRecord(found.get(keyName(each))) ?? each));
   },
   async updateNodeVersion({ path, body, caller, context }) {
@@ -115,21 +116,22 @@ async function nodeOf(context: Context, publisher: PublisherRecord, nodeId: stri
   return node;
 }
 
-/** An answer has room for so many bytes, and for one more page, of items of up to 120 KB or 400 KB. */
-const ofVersions = { maxBytes: 2_000_000, pageSize: 25 };
-const ofNodes = { maxBytes: 1_000_000, pageSize: 8 };
+/** An answer has room for so much, and for one more page, of items of up to 120 KB or 400 KB, or twice that if all is quotes. */
+const maxWeight = 1_000_000;
+const versionsAtOnce = 16;
+const nodesAtOnce = 4;
 
-/** The first of these items, until there are many bytes, and of how many keys: who asks may be anybody. */
+/** The first of these items, until they weigh much, and of how many keys: who asks may be anybody. */
 async function readSome(
   context: Context,
   keys: readonly Key[],
-  { maxBytes, pageSize }: typeof ofVersions,
+  pageSize: number,
 ): Promise<{ found: Map<string, Item>; count: number }> {
   const found = new Map<string, Item>();
-  let [bytes, count] = [0, 0];
-  for (; count < keys.length && bytes < maxBytes; count += pageSize) {
+  let [weight, count] = [0, 0];
+  for (; count < keys.length && weight < maxWeight; count += pageSize) {
     const items = await readAll(context, keys.slice(count, count + pageSize));
-    bytes += bytesOf(items);
+    weight += weightOf(JSON.stringify(items));
     for (const item of items) found.set(keyName(item), item);
   }
   return { found, count };
@@ -138,7 +140,7 @@ async function readSome(
 /** In the order of their ids; if they are large, the ids of the last ones. */
 async function readNodes(context: Context, ids: readonly string[], publisher: PublisherRecord) {
   const keys = ids.flatMap((id) => [nodeKey(id), numbersKey(id)]);
-  const { found, count } = await readSome(context, keys, ofNodes);
+  const { found, count } = await readSome(context, keys, 2 * nodesAtOnce);
   const read = ids.flatMap((id) => {
     const node = nodeRecord(found.get(keyName(nodeKey(id))));
     const numbers = numbersRecord(found.get(keyName(numbersKey(id))));

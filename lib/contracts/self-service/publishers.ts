@@ -86,7 +86,7 @@ export const contracts = contractsOf({
     route: 'GET /publishers/{publisherId}/nodes/v2',
     summary: 'The nodes of a publisher',
     description:
-      'Members see nodes of every status; others see active nodes. Of many nodes of many members, `publisher` has no members. Needs no token. If nodes are large, members get the last of a page with their id alone, and others do not get them.',
+      'Members see nodes of every status; others see active nodes. Of many nodes of a large publisher, `publisher` has its id and name alone. Needs no token. If nodes are large, members get the last of a page with their id alone, and others do not get them.',
     access: 'guest',
     query: z.object({
       page: pageNumber(1, 100_000).with(z.describe('The page, from 1')),
