@@ -99,7 +99,10 @@ export async function removeMember(
       ...invitations.map((each) => deleting(each, present)),
     ];
     // A merge adds up what the member made in both, and what ended lately counts as well.
-    if (ends.length > maxEnded) return { change, writes: ends.slice(0, maxEnded), result: undefined };
+    if (ends.length > maxEnded) {
+      const writes = ends.slice(0, maxEnded);
+      return { change: { ...change, detail: 'in part' }, writes, result: undefined };
+    }
     return {
       change,
       writes: [

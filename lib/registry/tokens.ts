@@ -32,9 +32,9 @@ interface NewToken extends Pick<TokenRecord, 'label' | 'description' | 'node_id'
 const maxMade = 25;
 /** With those that ended: who ends one, or removes a member, reads them all. */
 const maxKept = 1000;
-const keptSeconds = 30 * 24 * 60 * 60;
 /** A version waits for its upload for a day, and what it was published with counts until then. */
 const countingMs = 2 * dayMs;
+const keptUntil = (end: number) => Math.ceil((end + countingMs) / 1000);
 
 /** The token is shown once. */
 export async function createToken(
@@ -51,7 +51,7 @@ export async function createToken(
       ...fields,
       id,
       created_at: new Date(now).toISOString(),
-      ...(made_by && { made_by, ttl: Math.ceil(Date.parse(fields.expires_at) / 1000) + keptSeconds }),
+      ...(made_by && { made_by, ttl: keptUntil(Date.parse(fields.expires_at)) }),
       revision: 1,
     };
     const change = { of: publisher, action: 'token create', subject: id, detail: fields.label };
@@ -151,7 +151,7 @@ interface Ended {
 export function ending(record: CredentialRecord, now: number): Write {
   const revoked_at = new Date(now).toISOString();
   const { made_by, ttl = Number.POSITIVE_INFINITY } = record;
-  const until = made_by && { ttl: Math.min(ttl, Math.ceil((now + countingMs) / 1000)) };
+  const until = made_by && { ttl: Math.min(ttl, keptUntil(now)) };
   return updating<CredentialRecord>(record, { revoked_at, ...until }, onRevision(record));
 }
 

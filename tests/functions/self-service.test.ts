@@ -357,6 +357,17 @@ describe('a member who makes many tokens of a minute each', () => {
     expect([status, body.ended?.tokens.length > 0]).toEqual([200, true]);
     const { body: members } = await ask('listMembers', people.owner, { path: world.paths.acme });
     expect(members).not.toContainEqual(expect.objectContaining({ id: made_by }));
+    // The first round, of two, removes nobody.
+    const { body: history } = await ask('listHistory', people.owner, { path: world.paths.acme });
+    const removals = history.filter(({ subject }: { subject: string }) => subject === 'mats');
+    expect(removals.map(({ detail }: { detail?: string }) => detail)).toEqual([undefined, 'in part']);
+  });
+
+  test('keeps none for long that ended by itself, which nobody can end before', async () => {
+    const expires_at = new Date(Date.now() - 3 * 24 * 3_600_000).toISOString();
+    const { record } = await createToken(soon(), mats, { publisherId: 'acme', label: 'ended', expires_at });
+
+    expect(record.ttl).toBeLessThan(Date.now() / 1000);
   });
 
   test('makes so many that whoever reads all of them still can', () => {
