@@ -58,13 +58,16 @@ export function sideOf({ root, dist }: Release, suffix = ''): Side {
   return side;
 }
 
-/** A release that was tagged, built with the packages that are installed here, and the rights of its functions. */
+/** A release, built with the packages that are installed here, and the rights of its functions. */
 export async function checkOut(name: string): Promise<Release & { rights: Record<string, unknown> }> {
   const root = join(directory, name);
   const archive = `${root}.tar`;
   await mkdir(root);
-  await run('git', ['archive', `--output=${archive}`, `v${name}`]).catch((cause) => {
-    throw new Error(`This release upgrades ${name}, whose tag is not here: git fetch --tags`, { cause });
+  // Its digests came in the next commit. A clone may have no tags.
+  const digests = ['--diff-filter=A', '--', `docs/releases/${name}.sha256`];
+  const { stdout: after } = await run('git', ['log', '--format=%H', ...digests]);
+  await run('git', ['archive', `--output=${archive}`, `${after.trim()}^`]).catch((cause) => {
+    throw new Error(`This release upgrades ${name}, which is not here: git fetch --unshallow`, { cause });
   });
   await run('tar', ['-x', '-f', archive, '-C', root]);
   await linkModules(root);
