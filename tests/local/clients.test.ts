@@ -706,9 +706,29 @@ inBrowser('the page for accounts', () => {
     await page.context().setOffline(true);
     await page.getByRole('link', { name: 'Spending' }).click();
     await page.getByText('There is no connection. Check yours and try again.').waitFor();
-    await page.context().setOffline(false);
     await press(page, 'Try again');
+    await page.getByRole('button', { name: 'Try again', disabled: false }).waitFor();
+    await page.context().setOffline(false);
+    // The button has kept the focus.
+    await page.keyboard.press('Enter');
     await page.getByRole('region', { name: 'Today' }).waitFor();
+  });
+
+  test('keeps a new token, which is shown only once, after a lost connection', async () => {
+    const { page } = await signedInAs('gil');
+    await page.getByLabel('ID').fill('gil-labs');
+    await page.getByLabel('Name', { exact: true }).fill('Gil');
+    await press(page, 'Make it');
+    await open(page, 'Make a token');
+    await page.getByLabel('What it is for').fill('a script');
+    await press(page, 'Make it');
+    await page.getByText('nrp_').waitFor();
+    await page.route('**/publishers/gil-labs', (route) =>
+      route.request().method() === 'GET' ? route.abort() : route.continue(),
+    );
+    await press(page, 'Save');
+    await page.getByText('There is no connection').waitFor();
+    expect(await page.getByText('nrp_').count()).toBe(1);
   });
 
   test('is in no frame, runs no foreign script, and serves nothing that a publisher wrote', async () => {

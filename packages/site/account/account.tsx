@@ -9,18 +9,15 @@ import { SpendingView, useSpending } from './spending.tsx';
 type User = Reply<'getUser'>;
 
 function App({ ask, settings, isSignedIn }: { ask: Ask; settings: SignInSettings; isSignedIn: boolean }) {
-  const { data: user, problem } = useRead(async () => (isSignedIn ? ask('getUser', {}) : undefined), 'user');
+  const read = async () => (isSignedIn ? ask('getUser', {}) : undefined);
+  const { data: user, problem, again } = useRead(read, 'user');
   if (settings.client_id === undefined)
     return <p class="empty">This registry signs people in by its command only: publish-node login.</p>;
   if (!user)
     return (
       <div class="empty">
         <h1>Your account</h1>
-        {problem && (
-          <p class="bad" role="alert">
-            {problem}
-          </p>
-        )}
+        {problem && <Problem problem={problem} again={again} />}
         <p>Publishers, tokens, members and what you spend.</p>
         <p>
           <Action act={() => begin(settings)}>Sign in</Action>

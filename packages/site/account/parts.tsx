@@ -19,6 +19,7 @@ export function useRead<Data>(read: () => Promise<Data>, about: string) {
   }, [about]);
   useEffect(() => {
     setData(undefined);
+    setProblem('');
     void again();
   }, [again]);
   /** An act that changes what was read. */
@@ -46,7 +47,7 @@ export function Action({ act, children, asks }: { act: Act; children: ComponentC
   const [isBusy, setIsBusy] = useState(false);
   const [problem, setProblem] = useState('');
   const run = async () => {
-    if (asks !== undefined && !confirm(asks)) return;
+    if (isBusy || (asks !== undefined && !confirm(asks))) return;
     setIsBusy(true);
     setProblem('');
     await act().catch((error: unknown) => setProblem(sentenceOf(error)));
@@ -54,7 +55,8 @@ export function Action({ act, children, asks }: { act: Act; children: ComponentC
   };
   return (
     <>
-      <button type="button" disabled={isBusy} onClick={run}>
+      {/* One that is disabled would lose the focus. */}
+      <button type="button" aria-disabled={isBusy} onClick={run}>
         {children}
       </button>
       {problem && (
@@ -88,6 +90,7 @@ export function Form(props: {
   const id = useId();
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
+    if (isBusy) return;
     const form = event.currentTarget as HTMLFormElement;
     const fields = Object.fromEntries(
       [...new FormData(form)].map(([name, value]) => [name, String(value).trim()]),
@@ -127,7 +130,7 @@ export function Form(props: {
           {hint && <small id={`${id}${name}-hint`}>{hint}</small>}
         </div>
       ))}
-      <button type="submit" class="button main" disabled={isBusy}>
+      <button type="submit" class="button main" aria-disabled={isBusy}>
         {button}
       </button>
       {problem && (
@@ -207,11 +210,17 @@ interface Failed {
   again: Act;
 }
 
-/** Why something could not be read. */
+/** Why something could not be read: said again after each time. */
 export function Problem({ problem, again }: Failed) {
+  const [isReading, setIsReading] = useState(false);
+  const read = async () => {
+    setIsReading(true);
+    await again();
+    setIsReading(false);
+  };
   return (
-    <p class="notice bad" role="alert">
-      {problem} <Action act={again}>Try again</Action>
+    <p class="notice bad">
+      {isReading ? 'Reading…' : <span role="alert">{problem}</span>} <Action act={read}>Try again</Action>
     </p>
   );
 }

@@ -1,7 +1,7 @@
 import type { Reply } from '@node-registry/registry-client';
 import { useState } from 'preact/hooks';
 import { countOf } from '../templates/text.ts';
-import { Action, type Ask, Box, Form, Secret, Time, Unread, useRead } from './parts.tsx';
+import { Action, type Ask, Box, Form, Problem, Secret, Time, Unread, useRead } from './parts.tsx';
 
 interface View {
   ask: Ask;
@@ -21,7 +21,7 @@ export function PublisherView({ ask, user, id, onChange }: View) {
     const own = publisher.members?.find((member) => member.id === user.member_id);
     return { publisher, isOwner: own?.role === 'owner' || user.isAdmin };
   }, id);
-  if (problem || !data) return <Unread title={id} problem={problem} again={again} />;
+  if (!data) return <Unread title={id} problem={problem} again={again} />;
   const { publisher, isOwner } = data;
   const parts = { ask, path, user, isOwner };
   const profile = [
@@ -35,6 +35,8 @@ export function PublisherView({ ask, user, id, onChange }: View) {
     <>
       <h1>{publisher.name || id}</h1>
       <p class="quiet">{id}</p>
+      {/* Next to a new token, which is shown only once. */}
+      {problem && <Problem problem={problem} again={again} />}
       <div class="parts">
         <Nodes {...parts} />
         <Tokens {...parts} />
