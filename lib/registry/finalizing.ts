@@ -72,22 +72,24 @@ function readsOf({ publisher_id, node_id, token_hash = '', trust_id, ...version 
   };
 }
 
-/** The reason, apart from its archive, that keeps a version from becoming active. `superseded` if it has changed. */
-export function obstacleTo(
-  context: Context,
-  before: NodeVersionRecord,
-): Promise<PendingReason | 'superseded' | undefined> {
+/** `moving`: its publisher has moved, with its credentials, and the version follows in seconds. `superseded`: it has changed. */
+type Obstructed = PendingReason | 'moving' | 'superseded';
+
+/** The reason, apart from its archive, that keeps a version from becoming active. */
+export function obstacleTo(context: Context, before: NodeVersionRecord): Promise<Obstructed | undefined> {
   return decide(context, { first: readsOf(before) }, (found) => ({ result: obstacleIn(found, before) }));
 }
 
 function obstacleIn(
   found: Found<ReturnType<typeof readsOf>>,
   before: NodeVersionRecord,
-): PendingReason | 'superseded' | undefined {
+): Obstructed | undefined {
   const version = nodeVersionRecord(found.version);
   if (!isAwaited(version, before)) return 'superseded';
+  const publisher = publisherRecord(found.publisher);
+  if (publisher?.moved_to !== undefined) return 'moving';
   const answer = closedBy(undefined, 'activate version', {
-    publisher: publisherRecord(found.publisher),
+    publisher,
     usedCredential: credentialRecord(found.credential),
     node: nodeRecord(found.node),
     version,

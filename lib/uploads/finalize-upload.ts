@@ -48,6 +48,8 @@ type UploadResult =
   /** These bytes were rejected, now or before, or the URL is used up. Another archive may have arrived meanwhile. */
   | 'rejected'
   | 'rejected_before'
+  /** It is about to follow its publisher. */
+  | 'moving'
   /** It has changed meanwhile. */
   | 'superseded';
 
@@ -63,6 +65,7 @@ export async function finalizeUpload(context: Context, version: NodeVersionRecor
   const outcome = await finalize(context, version, object);
   const ms = Math.round(performance.now() - started);
   log('info', 'upload', { outcome, ms, ...(object && { lag_ms: Date.now() - object.arrivedAt }) });
+  if (outcome === 'moving') return { again: {} };
   return isOver.has(outcome) ? 'done' : 'more';
 }
 
@@ -118,7 +121,7 @@ async function publish(
   const { sha256 } = await checkArchive(object, config.archives().MAX_ARCHIVE_BYTES);
   // After the check: a ban meanwhile marked only the archives that it found, and the publisher can compute this one's URL.
   const obstacle = await obstacleTo(context, version);
-  if (obstacle === 'superseded') return obstacle;
+  if (typeof obstacle === 'string') return obstacle;
   if (obstacle) return wait(context, version, 'closed', obstacle);
   const archive_key = archiveKey(awaitedUpload(version), sha256);
   await copyOnce(object, archive_key);

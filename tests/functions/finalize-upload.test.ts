@@ -17,7 +17,7 @@ import { runQueue } from '../support/queue.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { lines, loggedLines } from '../support/logged-lines.ts';
-import { setFields, soon, storedItem, storedNode } from '../support/registry.ts';
+import { setFields, setPublisherFields, soon, storedItem, storedNode } from '../support/registry.ts';
 import {
   download,
   eventOf,
@@ -347,6 +347,18 @@ describe('a version that waits', () => {
     await handler(workEvent(upload), context);
 
     expect(await storedVersion('closed', '1.0.0')).toMatchObject(active);
+  });
+
+  test('is tried again in seconds if its publisher moves and it has yet to follow', async () => {
+    const upload = await uploaded('following', archive);
+    await setPublisherFields('demo', { moved_to: 'demo-2' });
+    await finalize(upload);
+    await setPublisherFields('demo', { moved_to: null });
+    const moving = await storedVersion('following', '1.0.0');
+    await finalize(upload);
+
+    expect(moving).toMatchObject({ status_reason_code: 'awaiting_upload', tries: 1 });
+    expect(await storedVersion('following', '1.0.0')).toMatchObject(active);
   });
 
   test.each([

@@ -334,7 +334,7 @@ function activations(): States {
         const version = nodeVersionRecord(await storedItem(nodeVersionKey(nodeId, '1.1.0')));
         const found = version && (await obstacleTo(soon(), version));
         await undo();
-        if (found === 'superseded') return found;
+        if (typeof found === 'string') return found;
         return found ? `${found.status_reason_code}: ${found.status_reason}` : 'awaited';
       };
   return states;
