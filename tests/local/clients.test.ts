@@ -305,7 +305,10 @@ describe('docs/examples/cookbook', () => {
   };
   const hook = `import { receiver } from './FRAMEWORK.mjs';
     const { body, headers } = JSON.parse(process.env.SIGNED);
-    const app = receiver((id, { state }) => console.log(id, state));`;
+    const app = receiver(async (id, { state }) => {
+      console.log(id, state);
+      if (process.env.FAILS) throw new Error('full');
+    });`;
   const film = expect.stringMatching(/^http:.*\.webm$/);
 
   test.each<[string, string, unknown[]]>([
@@ -333,8 +336,10 @@ describe('docs/examples/cookbook', () => {
       `${hook.replace('FRAMEWORK', 'express')}
       const response = { sendStatus: (status) => console.log(status) };
       await app.handler({ headers, body: Buffer.from(body) }, response);
-      await app.handler({ headers, body: Buffer.from('{}') }, response);`,
-      ['msg_1 success', '204', '400'],
+      await app.handler({ headers, body: Buffer.from('{}') }, response);
+      process.env.FAILS = '1';
+      await app.handler({ headers, body: Buffer.from(body) }, response);`,
+      ['msg_1 success', '204', '400', 'msg_1 success', '400'],
     ],
     [
       'fastify',
@@ -342,9 +347,11 @@ describe('docs/examples/cookbook', () => {
       const reply = { code: (status) => ({ send: () => console.log(status) }) };
       await app.handler({ headers, body }, reply);
       await app.handler({ headers, body: '{}' }, reply);
+      process.env.FAILS = '1';
+      await app.handler({ headers, body }, reply);
       process.env.PUBLIC_KEY += ' ';
       await app.handler({ headers, body }, reply);`,
-      ['msg_1 success', '204', '400', '400'],
+      ['msg_1 success', '204', '400', 'msg_1 success', '400', '400'],
     ],
     [
       'queue-worker',

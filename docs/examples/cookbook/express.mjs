@@ -7,7 +7,7 @@ export function receiver(onFilm) {
   app.post('/hook', express.raw({ type: '*/*' }), async (request, response) => {
     try {
       const { id, payload } = await verifyNotification(request.headers, request.body, process.env.PUBLIC_KEY);
-      onFilm(id, payload);
+      await onFilm(id, payload);
       response.sendStatus(204);
     } catch (error) {
       // Also if our key is wrong or our own work fails: it will be sent again.

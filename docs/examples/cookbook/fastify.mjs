@@ -8,7 +8,7 @@ export function receiver(onFilm) {
   app.post('/hook', async (request, reply) => {
     try {
       const { id, payload } = await verifyNotification(request.headers, request.body, process.env.PUBLIC_KEY);
-      onFilm(id, payload);
+      await onFilm(id, payload);
       return reply.code(204).send();
     } catch (error) {
       // Also if our key is wrong or our own work fails: it will be sent again.
