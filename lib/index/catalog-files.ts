@@ -91,7 +91,9 @@ async function readLine(context: Context, nodeId: string): Promise<CatalogEntry 
   // Otherwise, each host node written during an extraction would change the line.
   if (!file || file.host_node_extract_status === 'pending') return entry;
   const { host_node_extract_status: status, host_nodes } = file;
-  const words = wordsBeside(entry, [...textsIn(node.translations).sort(), ...host_nodes.flatMap(titlesOf)]);
+  const { name = '', tags = [], translations } = node;
+  const texts = [...textsIn(translations).sort(), name, ...tags, ...host_nodes.flatMap(titlesOf)];
+  const words = wordsBeside(entry, texts);
   return {
     ...entry,
     ...(status === 'success' && { host_nodes: host_nodes.length }),
@@ -103,8 +105,9 @@ async function readLine(context: Context, nodeId: string): Promise<CatalogEntry 
 const maxLetters = 2000;
 
 /**
- * The words of a node's translations, and of the names and titles of its host nodes, for searches. Leaves out
- * words that the entry already has or that begin another word: a search finds words by their beginning.
+ * The words of a node's translations, of what its entry leaves out of its name and tags, and of the names and
+ * titles of its host nodes, for searches. Leaves out words that the entry already has or that begin another word:
+ * a search finds words by their beginning.
  */
 function wordsBeside(entry: CatalogEntry, texts: readonly string[]): string {
   const { id, name = '', description = '', tags = [] } = entry;

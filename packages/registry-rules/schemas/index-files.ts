@@ -118,7 +118,7 @@ export const CatalogEntry = file('CatalogEntry', 'A node in lists and searches.'
   host_nodes: maybe(z.int(), 'How many host nodes that version has'),
   host_node_words: maybe(
     z.string(),
-    'For searches: words of its translations, and of the names and titles of its host nodes, up to 2,000 letters, without those that this entry has anyway',
+    'For searches: words of its translations, name and tags, and of the names and titles of its host nodes, up to 2,000 letters, without those that this entry has anyway',
   ),
   preempted_host_node_names: maybe(
     z.array(z.string()),
