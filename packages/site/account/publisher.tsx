@@ -89,7 +89,7 @@ function Nodes({ ask, path, isOwner }: Part) {
         <p class="quiet">None yet. In the folder of a node: publish-node publish</p>
       )}
       <ul class="plain list">
-        {data?.nodes.map(({ id = '', latest_version, status = '' }) => (
+        {data?.nodes.map(({ id = '', latest_version, status = 'NodeStatusActive' }) => (
           <li key={id}>
             <span>
               <b>{id}</b> {latest_version?.version}{' '}
