@@ -115,12 +115,12 @@ async function readHostNodes({ node }: Project, { contents }: Pack): Promise<Fou
 }
 
 /** Who has the id, perhaps in another spelling; anyone can read it, if the registry's files are known. */
-async function holderOf(error: unknown, node: string, baseUrl: string): Promise<string> {
+async function holderOf(error: unknown, node: string, baseUrl: string, signal: AbortSignal): Promise<string> {
   const downloadsUrl = process.env.NODE_REGISTRY_DOWNLOADS_URL;
   const isTaken = error instanceof RegistryError && ['node_id_taken', 'forbidden'].includes(error.code);
   if (!isTaken || !downloadsUrl) return '';
   const found = await connect({ baseUrl, downloadsUrl })
-    .nodes.get(node)
+    .nodes.get(node, { signal })
     .catch(() => undefined);
   return found ? `"${found.id}" is a node of "${found.publisher?.id}".` : '';
 }
@@ -164,7 +164,7 @@ async function send(
       bar.finish();
       // The registry may check the archive later, and rejects it if its token has ended.
       if (isSent && !decisions.includes(Object(error).code)) keep();
-      return explain(allHints, await holderOf(error, project.node, baseUrl))(error);
+      return explain(allHints, await holderOf(error, project.node, baseUrl, signal))(error);
     });
 }
 

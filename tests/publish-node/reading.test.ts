@@ -65,10 +65,19 @@ describe('publish-node', () => {
     const token = await addToken('rival');
     const named = `--publisher rival --node BLENDER --version 1.0.0 --token ${token}`.split(' ');
     await writeFiles(folder, { 'node.py': '' });
-    const publishing = publishNode(['publish', folder, ...named], { env: { ...registry.access, ...env } });
-    const { code, stderr } = await publishing;
+    const publish = (where: object) =>
+      publishNode(['publish', folder, ...named], { env: { ...registry.access, ...env, ...where } });
+    const { code, stderr } = await publish({});
 
     expect([code, stderr]).toEqual([3, expect.stringContaining('"blender" is a node of "demo".')]);
+    // Ctrl-C, while a host that doesn't answer is asked for the holder.
+    let asked = 0;
+    const silent = await serve(() => {
+      asked += 1;
+      process.emit('SIGINT');
+    });
+    const stopped = await publish({ NODE_REGISTRY_DOWNLOADS_URL: silent.url });
+    expect([stopped.code, asked]).toEqual([130, 1]);
     expect((await command('show', 'BLENDER@v1.0')).stdout).toContain('blender 1.0.0\n');
   });
 
