@@ -39,7 +39,8 @@ export function refreshPublishers(
 }
 
 /* Anyone may make publishers, and each change of one reads and writes the file of all. */
-const maxDescription = 1000;
+/** All that a person may write: the publisher's page has no other source. */
+const maxDescription = 2000;
 const maxAddress = 300;
 
 function profileOf(record: PublisherRecord): PublisherProfile {

@@ -86,7 +86,7 @@ describe('writeIndex', () => {
     const website = `https://a.example/${'x'.repeat(282)}`;
     await setPublisherFields('wordy', {
       members,
-      description: 'd'.repeat(2000),
+      description: 'd'.repeat(2001),
       website,
       support: `${website}x`,
     });
@@ -99,7 +99,7 @@ describe('writeIndex', () => {
       name: 'wordy',
       createdAt: expect.any(String),
       website,
-      description: 'd'.repeat(1000),
+      description: 'd'.repeat(2000),
       member_names: Array(10).fill('n'.repeat(100)),
     });
   });

@@ -139,7 +139,7 @@ export type CatalogEntry = z.infer<typeof CatalogEntry>;
 export const PublisherProfile = file('PublisherProfile', 'A publisher, for its page.', {
   ...PublicPublisher.shape,
   id: z.string().with(z.describe('Unique identifier of the publisher')),
-  description: maybe(z.string(), 'The first 1,000 characters'),
+  description: maybe(z.string(), 'The first 2,000 characters'),
   source_code_repo: maybe(z.string(), 'Where the source code is, if that has up to 300 characters'),
   support: maybe(z.string(), 'Where to get help, if that has up to 300 characters'),
   website: maybe(z.string(), 'Home page, if that has up to 300 characters'),
