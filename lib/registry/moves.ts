@@ -1,9 +1,10 @@
+import { memberIdOf } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { inParts } from '../in-parallel.ts';
 import { decide, type Found } from '../store/decide.ts';
 import { absent, always, type Item, onRevision, withChanges } from '../store/items.ts';
-import { credentialsKey, type Key, nodeKey, ownedNodeKey, publisherKey } from '../store/keys.ts';
+import { credentialsKey, type Key, keyOf, nodeKey, ownedNodeKey, publisherKey } from '../store/keys.ts';
 import { get, queryAll } from '../store/read.ts';
 import { checking, deleting, putting, updating, type Write, write } from '../store/write.ts';
 import { change, existingNode, existingPublisher } from './changes.ts';
@@ -14,6 +15,7 @@ import {
   type Changed,
   type CredentialRecord,
   credentialRecord,
+  type CredentialsRecord,
   historyOf,
   type Member,
   type NodeRecord,
@@ -24,7 +26,7 @@ import {
   type PublisherRecord,
   publisherRecord,
 } from './records.ts';
-import { counting, credentialsIn } from './tokens.ts';
+import { counting, credentialsIn, endOf } from './tokens.ts';
 
 /*
  * Nodes and publishers change hands. A decision is one transaction; what depends on it follows (alignment.ts). The results:
@@ -124,7 +126,11 @@ export async function movePublisher(
     if (old.banned) throw bannedPublisher(from);
     const at = new Date(now).toISOString();
     const given = { moved_to: to, moved_at: at, moved_by: operator.operator, members: {} };
-    const credentials = [...found.tokens, ...found.trusts, ...found.invitations].map(credentialRecord);
+    const isOfAdmin = isOfNoMember(old);
+    // What an admin made comes first: later, it would look like a removed member's.
+    const credentials = [...found.tokens, ...found.trusts, ...found.invitations]
+      .map(credentialRecord)
+      .sort((a, b) => Number(isOfAdmin(b)) - Number(isOfAdmin(a)));
     return {
       change: { of: oldKey, action: `publisher ${verb}`, subject: from, detail: `${from} to ${to}` },
       alsoOf: [key],
@@ -187,15 +193,30 @@ function movedCredential(record: CredentialRecord, { pk }: Key): Write[] {
   return [putting<CredentialRecord>({ ...record, pk }, absent), deleting(record, onRevision(record))];
 }
 
-/** In one step; otherwise, a credential revoked meanwhile would live on as its copy. */
+/**
+ * In one step; otherwise, a credential revoked meanwhile would live on as its copy. What was made by a member who has been
+ * removed there since comes ended: the removal did not see it.
+ */
 function moveCredentials(context: Context, found: readonly Item[], to: Key): Promise<void> {
-  const first = Object.fromEntries(found.map((item) => [String(item.sk), credentialRecord(item)]));
-  return decide(context, { first }, (items) => {
-    const left = Object.values(items).flatMap((item) => (item ? credentialRecord(item) : []));
-    const writes = left.flatMap((each) => movedCredential(each, to));
-    if (left.length > 0) writes.push(checking<PublisherRecord>(to, [['moved_to', 'absent']]));
-    return { writes, result: undefined };
+  const first = { publisher: to, left: { each: found.map((item) => keyOf(credentialRecord(item))) } };
+  return decide(context, { first }, ({ publisher: item, left }, { now }) => {
+    const publisher = publisherRecord(item);
+    if (!publisher || left.length === 0) return { result: undefined };
+    const isEnded = isOfNoMember(publisher);
+    const moved = left.map(credentialRecord).flatMap((each) => {
+      const end = each.revoked_at === undefined && isEnded(each) ? endOf(each, now) : {};
+      return movedCredential({ ...each, ...end }, to);
+    });
+    const isThere = checking(publisher, [...onRevision(publisher), ['moved_to', 'absent']]);
+    const counted = updating<CredentialsRecord>(credentialsKey(publisher.id), {}, always);
+    return { writes: [...moved, isThere, counted], result: undefined };
   });
+}
+
+/** Whether a credential was made by somebody who is no member: one who was removed, or an admin. */
+function isOfNoMember({ members }: PublisherRecord) {
+  const ids = new Set(Object.keys(members).map(memberIdOf));
+  return ({ made_by }: CredentialRecord) => made_by !== undefined && !ids.has(made_by);
 }
 
 export async function listOwnedNodes(context: Context, publisherId: string): Promise<OwnedNodeRecord[]> {

@@ -149,10 +149,12 @@ interface Ended {
 
 /** It stays for a while, or for good if the operator made it: what was published with it and waits never becomes active. */
 export function ending(record: CredentialRecord, now: number): Write {
+  return updating<CredentialRecord>(record, endOf(record, now), onRevision(record));
+}
+
+export function endOf({ made_by, ttl = Number.POSITIVE_INFINITY }: CredentialRecord, now: number) {
   const revoked_at = new Date(now).toISOString();
-  const { made_by, ttl = Number.POSITIVE_INFINITY } = record;
-  const until = made_by && { ttl: Math.min(ttl, keptUntil(now)) };
-  return updating<CredentialRecord>(record, { revoked_at, ...until }, onRevision(record));
+  return { revoked_at, ...(made_by && { ttl: Math.min(ttl, keptUntil(now)) }) };
 }
 
 export function endCredential<Record extends CredentialRecord>(

@@ -9,16 +9,17 @@ import {
   nodePath,
   pieceOf,
 } from '@node-registry/registry-rules/index-paths';
+import { memberIdOf } from '../../lib/caller.ts';
 import { readText } from '../../lib/bucket/public-file.ts';
 import { refreshNode } from '../../lib/index/node-files.ts';
 import { dynamodb } from '../../lib/store/dynamodb.ts';
 import { changeNumbers } from '../../lib/registry/numbers.ts';
-import { publisherRecord } from '../../lib/registry/records.ts';
+import { publisherRecord, tokenRecord } from '../../lib/registry/records.ts';
 import { begunVersionsKey, nodeKey, personalAccessTokenKey, publisherKey } from '../../lib/store/keys.ts';
 import { queryAll } from '../../lib/store/read.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { admin, adminJson, limitPages } from '../support/admin.ts';
-import { intercept } from '../support/intercept.ts';
+import { beforeNext, intercept } from '../support/intercept.ts';
 import {
   addNode,
   addPublisher,
@@ -217,4 +218,21 @@ test('a merge of more tokens than two transactions have follows a target that is
 
   expect(names).toHaveLength(1);
   expect(await adminJson('token', 'list', String(names[0]))).toHaveLength(100);
+});
+
+test('a merge in parts brings no token that works of a member who was removed in between', async () => {
+  const made_by = memberIdOf('mats');
+  const [token] = await queryAll(soon(), personalAccessTokenKey(from, ''));
+  const put = (id: string) => putItem({ ...token, ...personalAccessTokenKey(from, id), id, made_by });
+  await Promise.all(Array.from({ length: 60 }, (_, id) => put(String(id))));
+  const transaction = /^TransactWriteItemsCommand$/;
+  const remove = () => admin('member', 'remove', to, 'mats');
+  // Right before the second one.
+  beforeNext(dynamodb, transaction, async () => beforeNext(dynamodb, transaction, remove));
+  await admin('publisher', 'merge', from, '--into', to);
+  const moved = (await queryAll(soon(), personalAccessTokenKey(to, ''))).map((item) => tokenRecord(item));
+
+  expect(moved.filter((each) => each.made_by === made_by)).toHaveLength(60);
+  expect(moved.filter((each) => each.made_by === made_by && each.revoked_at === undefined)).toEqual([]);
+  expect(moved).toContainEqual(expect.objectContaining({ id: token?.id }));
 });
