@@ -90,11 +90,14 @@ function isArrayBuffer(body: unknown): body is ArrayBuffer {
 function checkAge(seconds: number): void {
   const age = Date.now() / 1000 - seconds;
   if (age > toleranceSeconds)
-    throw new InvalidNotification('too_old', 'The notification is five minutes old, or this clock is fast.');
+    throw new InvalidNotification(
+      'too_old',
+      'The notification is over five minutes old, or this clock is fast.',
+    );
   if (age < -toleranceSeconds)
     throw new InvalidNotification(
       'too_new',
-      'The notification is five minutes early, or this clock is slow.',
+      'The notification is over five minutes early, or this clock is slow.',
     );
 }
 
