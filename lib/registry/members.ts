@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { type Item, onRevision, present, withChanges } from '../store/items.ts';
 import { deleting, updating } from '../store/write.ts';
-import { changeOf } from './changes.ts';
+import { changeOf, type Outcome } from './changes.ts';
 import { may } from './may.ts';
 import { listing, memberOf, unlisting } from './publishers.ts';
 import {
@@ -75,12 +75,13 @@ export async function removeMember(
   by: Actor,
   publisherId: string,
   userId: string,
-  options: Force & { of?: { action: string; subject: string } } = {},
+  options: Force & { of?: { action: string; subject: string }; ended?: Credentials } = {},
 ): Promise<Changed<Removed>> {
   const { force, of = { action: 'member remove', subject: userId } } = options;
   const action = 'userId' in by && by.userId === userId ? 'leave publisher' : 'change member';
   const about = { publisherId, action, reads: credentialsIn } as const;
-  const { result, changed } = await changeOf(context, by, about, (publisher, found, { now }, before) => {
+  type Result = Removed | Pick<Removed, 'ended'>;
+  const made = await changeOf(context, by, about, (publisher, found, { now }, before): Outcome<Result> => {
     if (!memberOf(publisher, userId)) {
       const message = `The publisher "${publisher.id}" has no member "${userId}".`;
       throw new ApiError('not_found', { message });
@@ -98,10 +99,12 @@ export async function removeMember(
       ...credentials.filter(isOwn).map((each) => ending(each, now)),
       ...invitations.map((each) => deleting(each, present)),
     ];
+    // Of several rounds, the first has seen all of it.
+    const { ended = { tokens: tokens.filter(isOwn), trusts: trusts.filter(isOwn) } } = options;
     // A merge adds up what the member made in both, and what ended lately counts as well.
     if (ends.length > maxEnded) {
       const writes = ends.slice(0, maxEnded);
-      return { change: { ...change, detail: 'in part' }, writes, result: undefined };
+      return { change: { ...change, detail: 'in part' }, writes, result: { ended } };
     }
     return {
       change,
@@ -113,7 +116,7 @@ export async function removeMember(
       ],
       result: {
         publisher: withChanges(publisher, { members }),
-        ended: { tokens: tokens.filter(isOwn), trusts: trusts.filter(isOwn) },
+        ended,
         remaining: {
           tokens: tokens.filter((each) => !isOwn(each) && isUsable(each)),
           trusts: trusts.filter((each) => !isOwn(each)),
@@ -121,5 +124,7 @@ export async function removeMember(
       },
     };
   });
-  return result ? { result, changed } : removeMember(context, by, publisherId, userId, options);
+  const { result, changed } = made;
+  if ('publisher' in result) return { result, changed };
+  return removeMember(context, by, publisherId, userId, { ...options, ...result });
 }

@@ -354,7 +354,7 @@ describe('a member who makes many tokens of a minute each', () => {
     expect(await storedItem(publisherKey('acme'))).toEqual(before);
     const { status, body } = await ask('removeMember', people.owner, { path: world.paths.acme });
 
-    expect([status, body.ended?.tokens.length > 0]).toEqual([200, true]);
+    expect([status, body.ended?.tokens.length >= 100]).toEqual([200, true]);
     const { body: members } = await ask('listMembers', people.owner, { path: world.paths.acme });
     expect(members).not.toContainEqual(expect.objectContaining({ id: made_by }));
     // The first round, of two, removes nobody.
