@@ -213,7 +213,7 @@ function moveCredentials(context: Context, found: readonly Item[], to: Key): Pro
   });
 }
 
-/** Whether a credential was made by somebody who is no member: one who was removed, or an admin. */
+/** Whether the person who made a credential is not a member: one who was removed, or an admin. */
 function isOfNoMember({ members }: PublisherRecord) {
   const ids = new Set(Object.keys(members).map(memberIdOf));
   return ({ made_by }: CredentialRecord) => made_by !== undefined && !ids.has(made_by);

@@ -281,7 +281,7 @@ describe('POST /notifications/{provider}/{task}', () => {
         () => ({ path: { task: randomBytes(32).toString('base64url') } }),
       ],
       [
-        'an unknown secret, before a body that is none,',
+        'an unknown secret, even with a body that is not JSON,',
         'unknown_task',
         () => ({ path: { task: randomBytes(32).toString('base64url') }, rawBody: '[' }),
       ],

@@ -357,20 +357,20 @@ describe('a member who makes many tokens of a minute each', () => {
     expect([status, body.ended?.tokens.length >= 100]).toEqual([200, true]);
     const { body: members } = await ask('listMembers', people.owner, { path: world.paths.acme });
     expect(members).not.toContainEqual(expect.objectContaining({ id: made_by }));
-    // The first round, of two, removes nobody.
+    // The first of two rounds only ends tokens.
     const { body: history } = await ask('listHistory', people.owner, { path: world.paths.acme });
     const removals = history.filter(({ subject }: { subject: string }) => subject === 'mats');
     expect(removals.map(({ detail }: { detail?: string }) => detail)).toEqual([undefined, 'in part']);
   });
 
-  test('keeps none for long that ended by itself, which nobody can end before', async () => {
+  test('keeps a token for two days after it has expired', async () => {
     const expires_at = new Date(Date.now() - 3 * 24 * 3_600_000).toISOString();
     const { record } = await createToken(soon(), mats, { publisherId: 'acme', label: 'ended', expires_at });
 
     expect(record.ttl).toBeLessThan(Date.now() / 1000);
   });
 
-  test('makes so many that whoever reads all of them still can', () => {
+  test('makes at most 1,000, because others read all of them', () => {
     const record = { pk: '', sk: '', id: '', revision: 1, created_at: '', made_by };
     const making = (kept: number, ttl: number) => () =>
       makerOf(mats, Array(kept).fill({ ...record, ttl }), () => false);

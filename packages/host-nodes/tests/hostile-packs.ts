@@ -61,7 +61,7 @@ export const hostilePacks: Record<string, PackFiles | string> = {
   'a power of powers': 'x = 9 ** 9 ** 9 ** 9',
   'a shift by a billion': 'x = 1 << 10 ** 9',
   'a factorial': 'x = 1\nfor i in range(1, 10 ** 9):\n    x *= i',
-  'a text of digits that is no number': 'x = float("0" * 900_000 + "x")',
+  'digits that are not a number': 'x = float("0" * 900_000 + "x")',
   'digits in groups of three': 'x = 2 ** 4095\nwhile True: f"{x:,}"',
   'a number of a million digits': 'x = int("9" * 999_999)',
   'a literal of a million digits': `x = ${'9'.repeat(500_000)}`,
